@@ -20,7 +20,7 @@
 #include "core/log.h"
 #include "core/strings.h"
 #include "inference/embed.h"
-#include "inference/load_model.h"
+#include "inference/loaded_model.h"
 #include "inference/model_tokenizer.h"
 #include "inference/sentence_settings.h"
 #include "parallel/together.h"
@@ -62,7 +62,7 @@ SentenceSettings take_sentence_settings(EmbedArguments& arguments, const LoadedM
                                  ", which `embed` does not support\n  do: choose the vectors with --vectors"));
     if (arguments.vectors.empty()) arguments.vectors = settings.pooling;
     if (!arguments.sets_normalize) arguments.normalize = settings.normalizes;
-    const std::int64_t longest = model.config.max_position_embeddings;
+    const std::int64_t longest = shape_of(model.config).longest_sequence;
     const auto of_files = settings.max_length ? settings.max_length : tokenizer.max_length;
     if (arguments.max_length == 0) arguments.max_length = std::min(of_files.value_or(longest), longest);
     if (found)
@@ -74,7 +74,7 @@ SentenceSettings take_sentence_settings(EmbedArguments& arguments, const LoadedM
 
 TextEncoderSettings encoder_settings(const EmbedArguments& arguments, const LoadedModel& model, const SentenceSettings& sentences,
                                      const ModelTokenizer& tokenizer) {
-    const std::int64_t longest = model.config.max_position_embeddings;
+    const std::int64_t longest = shape_of(model.config).longest_sequence;
     if (arguments.max_length > longest)
         throw ConfigError(concat("--max-length ", arguments.max_length, ": must be at most the model's ", longest, " positions"));
     if (arguments.max_length < 3)  // the option's own limit
@@ -124,7 +124,7 @@ int run(EmbedArguments arguments) {
     together(*world, [&] {
         model = load_model(checkpoint, arguments.precision == "bf16" ? at::kBFloat16 : at::kFloat, device);
         sentences = take_sentence_settings(arguments, model, tokenizer);
-        if (arguments.vectors == "pooled") require_pooler(model, "--vectors pooled");
+        if (arguments.vectors == "pooled") require_part(model, ModelPart::pooler, "--vectors pooled");
         if (fs::exists(arguments.output))
             throw ConfigError(concat("--output ", arguments.output, ": exists\n  do: remove it, or give another name"));
         if (leads) lock = std::make_unique<EmbeddingLock>(arguments.output);
@@ -137,7 +137,7 @@ int run(EmbedArguments arguments) {
         text = survey_text(file);
         if (arguments.text == "-") text.file = file;
         request = {arguments.output,
-                   {text.lines, model.config.hidden_size},
+                   {text.lines, shape_of(model.config).hidden_size},
                    text.parts.size(),
                    arguments.vectors,
                    embedding_identity(text, *model.parameters,
@@ -152,10 +152,10 @@ int run(EmbedArguments arguments) {
     });
     std::unique_ptr<EmbeddingStore> store;
     together(*world, [&] { store = std::make_unique<EmbeddingStore>(request); });
-    model.bert->pack_weights();
-    const TextEncoder encoder(*model.bert, *tokenizer.tokenizer, device, settings);
+    model.model->pack_weights();
+    const TextEncoder encoder(*model.model, *tokenizer.tokenizer, device, settings);
     const EmbedCounts counts = embed(text, encoder, *store, *world);
-    if (leads) report(arguments, counts, settings, model.config.hidden_size);
+    if (leads) report(arguments, counts, settings, shape_of(model.config).hidden_size);
     return 0;
 }
 

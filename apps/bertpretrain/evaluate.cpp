@@ -21,7 +21,7 @@
 #include "core/strings.h"
 #include "inference/cross_validation.h"
 #include "inference/evaluate.h"
-#include "inference/load_model.h"
+#include "inference/loaded_model.h"
 #include "inference/model_tokenizer.h"
 #include "inference/probe.h"
 #include "inference/sentence_settings.h"
@@ -78,7 +78,7 @@ public:
             if (!arguments_.shards.empty()) open_shards_for(model);
         });
         Measured measured{checkpoint, model.step, std::nullopt, std::nullopt};
-        if (batches_) measured.record = evaluate(*model.bert, *batches_, world_, model.step);
+        if (batches_) measured.record = evaluate(*model.model, *batches_, world_, model.step);
         if (!arguments_.probe.empty()) measured.probe = probed(model);
         return measured;
     }
@@ -92,15 +92,15 @@ private:
             sentences = read_sentence_settings(model.folder).value_or(SentenceSettings{});
             tokenizer = tokenizer_of(model, arguments_.cased, sentences.lowers_first);
         });
-        model.bert->pack_weights();
+        model.model->pack_weights();
         TextEncoderSettings settings;
         const auto of_files = sentences.max_length ? sentences.max_length : tokenizer.max_length;
         settings.max_length =
-            std::min(of_files.value_or(model.config.max_position_embeddings), model.config.max_position_embeddings);
+            std::min(of_files.value_or(shape_of(model.config).longest_sequence), shape_of(model.config).longest_sequence);
         settings.threads = static_cast<std::size_t>(at::get_num_threads());
         settings.prompt = sentences.prompt;
         settings.truncates_left = tokenizer.truncates_left;
-        const ProbeResult result = *probe(TextEncoder(*model.bert, *tokenizer.tokenizer, device_, settings), task_, world_);
+        const ProbeResult result = *probe(TextEncoder(*model.model, *tokenizer.tokenizer, device_, settings), task_, world_);
         together(world_, [&] {
             if (result.first_not_finite)
                 throw NumbersError(concat(arguments_.probe, ": line ", *result.first_not_finite + 1,
@@ -114,17 +114,17 @@ private:
     }
 
     void open_shards_for(LoadedModel& model) {
-        require_parameters(model, "", "an evaluation");
+        require_all(model, "an evaluation");
         if (model.sequence_length == 0) model.sequence_length = length_of_shards(model);
         if (!model.vocabulary.empty()) refuse_other_vocabulary(local_shard_folder(arguments_.shards, cache()), model.vocabulary);
-        open_shards({model.sequence_length, model.config.max_position_embeddings, model.config.vocab_size,
-                     model.config.next_sentence, model.document_end});
+        open_shards({model.sequence_length, shape_of(model.config).longest_sequence, shape_of(model.config).vocab_size,
+                     shape_of(model.config).next_sentence, model.document_end});
     }
 
     /// The sequence length for a model that does not record its own.
     std::int64_t length_of_shards(const LoadedModel& model) const {
         const auto manifest = read_manifest(local_shard_folder(arguments_.shards, cache()));
-        return manifest ? manifest->settings.sequence_length : model.config.max_position_embeddings;
+        return manifest ? manifest->settings.sequence_length : shape_of(model.config).longest_sequence;
     }
 
     void open_shards(const RowFormat& format) {

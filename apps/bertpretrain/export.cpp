@@ -9,7 +9,7 @@
 #include "core/displayable.h"
 #include "inference/export_model.h"
 #include "inference/hf_folder.h"
-#include "inference/load_model.h"
+#include "inference/loaded_model.h"
 #include "inference/model_tokenizer.h"
 
 namespace bertpretrain {

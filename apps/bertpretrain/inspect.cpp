@@ -106,12 +106,6 @@ std::optional<ExperimentConfig> settings_of(const CheckpointReader& reader) {
     } catch (const ConfigError&) { return std::nullopt; }
 }
 
-std::string model_text(const BertConfig& model) {
-    return concat(model.num_hidden_layers, " layers, hidden size ", model.hidden_size, ", ", model.num_attention_heads,
-                  " heads, feed-forward ", model.intermediate_size, ", vocabulary ", with_thousands(model.vocab_size), ", up to ",
-                  model.max_position_embeddings, " tokens, ", name_of(model.norm_placement));
-}
-
 /// The files of a folder with their sizes.
 std::string files_text(const std::filesystem::path& folder) {
     std::vector<std::string> files;
@@ -156,7 +150,7 @@ void print_checkpoint(const CheckpointReader& reader, bool with_tensors) {
                            progress.world_size, " rank(s)"));
     if (settings) print_sources(progress, settings->data.training_shards, line);
     if (progress.held_out_mlm_loss) line("held out", concat("MLM loss ", fixed(*progress.held_out_mlm_loss, 4)));
-    if (settings) line("model", model_text(settings->model));
+    if (settings) line("model", summary_of(settings->model));
     line("parameters", concat(with_thousands(elements), " in ", parameters.size(), " tensors, fp32"));
     line("optimizer",
          concat(settings ? concat(name_of(settings->optimizer.name), ", moments ") : "moments ", join(reader.moment_names())));

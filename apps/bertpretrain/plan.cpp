@@ -17,7 +17,6 @@
 #include "core/strings.h"
 #include "core/table.h"
 #include "kernels/cpu/operation_threads.h"
-#include "model/bert_parameters.h"
 #include "operations/device.h"
 #include "operations/forecast_grid.h"
 #include "operations/plan_fit.h"
@@ -100,7 +99,7 @@ struct Forecaster {
 
     MemoryPlan memory(std::int64_t world_size, std::int64_t zero_stage) const {
         const RunPlan plan = on(world_size, zero_stage);
-        return plan_memory(plan, bert_layout(plan.settings.model, plan.settings.parallel.bucket_mib, world_size),
+        return plan_memory(plan, layout_of(plan.settings.model, plan.settings.parallel.bucket_mib, world_size),
                            cpu::operation_threads(), data.training_rows);
     }
 };
@@ -189,10 +188,10 @@ void print_json(const Forecaster& forecaster, const std::vector<ForecastRow>& ru
 
 void plan(const PlanArguments& arguments) {
     const Forecaster forecaster(request_experiment(arguments.config, arguments.overrides));
-    if (forecaster.experiment.settings.model.vocab_size == 0 && !forecaster.data.is_there)
+    if (shape_of(forecaster.experiment.settings.model).vocab_size == 0 && !forecaster.data.is_there)
         log_warning(concat("model.vocab_size is \"auto\" and ", forecaster.experiment.settings.data.training_shards.first(),
                            " does not exist; assuming BERT's own vocabulary, ",
-                           with_thousands(forecaster.on(1).settings.model.vocab_size), " rows"));
+                           with_thousands(shape_of(forecaster.on(1).settings.model).vocab_size), " rows"));
     const auto deadline = arguments.deadline.empty() ? std::nullopt : std::optional(hours_of(arguments.deadline));
     const std::optional<MeasuredRun> measured = measured_run(arguments);
     const ForecastGrid inputs = plan_inputs(forecaster, arguments, measured);

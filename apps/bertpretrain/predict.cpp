@@ -15,7 +15,7 @@
 #include "core/displayable.h"
 #include "core/error.h"
 #include "core/strings.h"
-#include "inference/load_model.h"
+#include "inference/loaded_model.h"
 #include "inference/model_tokenizer.h"
 #include "inference/predict_masked.h"
 #include "plan/device_choice.h"
@@ -73,10 +73,10 @@ void predict(const PredictArguments& arguments) {
     const std::vector<std::string> texts = from_input ? lines_of(std::cin) : arguments.texts;
     const at::Device device = device_named(arguments.device, 0);
     const LoadedModel model = load_model(arguments.model, arguments.precision == "bf16" ? at::kBFloat16 : at::kFloat, device);
-    require_parameters(model, "cls.predictions.", "predict");
+    require_part(model, ModelPart::masked_words_head, "predict");
     const auto tokenizer = tokenizer_of(model, arguments.cased).tokenizer;
-    model.bert->pack_weights();
-    const std::vector<PredictedText> predicted = predict_masked(*model.bert, *tokenizer, device, texts, arguments.top,
+    model.model->pack_weights();
+    const std::vector<PredictedText> predicted = predict_masked(*model.model, *tokenizer, device, texts, arguments.top,
                                                                 from_input ? "standard input" : "the command's texts");
     for (std::size_t i = 0; i < texts.size(); ++i)
         std::cout << (arguments.json ? json_of(texts[i], predicted[i], tokenizer->vocabulary())

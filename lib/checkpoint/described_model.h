@@ -6,22 +6,22 @@
 
 #include <nlohmann/json.hpp>
 
-#include "model/bert_config.h"
+#include "model/architecture.h"
 
 namespace bertpretrain {
 
 /// Returns the model that a run with these settings trains. Without data.objective, as older versions wrote them, it predicts
 /// next sentences. @param where names the settings' source in messages
 /// @throws nlohmann::json::exception without a model section, ConfigError when that is not valid
-BertConfig trained_model(const nlohmann::ordered_json& settings, const std::string& where);
+ModelConfig trained_model(const nlohmann::ordered_json& settings, const std::string& where);
 
-/// Reads Hugging Face's config.json (model_type "bert" or "megatron-bert"), or this program's settings.json. Which heads exist is
+/// Reads Hugging Face's config.json, or this program's settings.json. Which heads exist is
 /// known only from the latter.
 /// @throws CheckpointError naming the file when it cannot be read or describes a model that this program does not support
-BertConfig described_model(const std::filesystem::path& file);
+ModelConfig described_model(const std::filesystem::path& file);
 
-/// Compares the settings that change what a model computes but not the shapes of its tensors: num_attention_heads, hidden_act,
-/// layer_norm_eps, norm_placement. @throws ConfigError naming every one that differs
-void refuse_other_arithmetic(const BertConfig& described, const BertConfig& wanted, const std::filesystem::path& file);
+/// Compares the settings that change what a model computes but not the shapes of its tensors. @throws ConfigError naming every
+/// one that differs
+void refuse_other_arithmetic(const ModelConfig& described, const ModelConfig& wanted, const std::filesystem::path& file);
 
 }  // namespace bertpretrain

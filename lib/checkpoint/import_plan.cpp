@@ -6,32 +6,33 @@
 #include <cstring>
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 
 #include "archive/printable.h"
-#include "checkpoint/parameter_names.h"
 #include "core/error.h"
 #include "core/strings.h"
-#include "model/bert_parameters.h"
 
 namespace bertpretrain {
 namespace {
 
-constexpr std::string_view position_embedding = "bert.embeddings.position_embeddings.weight";
-
 class Planner {
 public:
-    Planner(const WeightFiles& files, const std::vector<TensorDescription>& parameters, const std::vector<TensorAlias>& aliases,
-            const ImportChoices& choices)
-        : files_(files), parameters_(parameters), choices_(choices) {
-        for (const TensorDescription& parameter : parameters) known_.push_back(parameter.name);
-        for (const TensorAlias& alias : aliases) aliases_[alias.alias] = alias.name;
+    Planner(const WeightFiles& files, const ModelConfig& model, const ImportChoices& choices)
+        : files_(files), model_(model), rules_(naming_rules(model)), choices_(choices) {
+        for (ParameterSpec& spec : parameters_of(model).checkpoint_order) parameters_.emplace(spec.name, spec);
+        for (const auto& [name, spec] : parameters_)
+            if (!spec.tied_name.empty()) aliases_[spec.tied_name] = name;
+        ModelConfig with_all_heads = model;
+        set_next_sentence(with_all_heads, true);
+        for (const ParameterSpec& spec : parameters_of(with_all_heads).checkpoint_order)
+            if (!parameters_.contains(spec.name)) absent_heads_.insert(spec.name);
     }
 
     ImportPlan run() {
         choose_prefix();
         for (std::size_t i = 0; i < files_.tensors().size(); ++i) assign(i);
-        for (const TensorDescription& parameter : parameters_) take(parameter);
+        for (const ParameterSpec& parameter : parameters_of(model_).checkpoint_order) take(parameter);
         for (const std::string& entry : files_.other_entries())
             if (is_known(stored_name(entry)))
                 problems_.push_back(concat("no tensor:  \"", printable(entry, 300), "\" is no tensor with values"));
@@ -43,21 +44,21 @@ public:
 private:
     const StoredTensor& tensor(std::size_t index) const { return files_.tensors()[index]; }
 
-    std::string stored_name(const std::string& name) const { return hugging_face_name(name, prefix_); }
-    bool is_known(const std::string& name) const { return std::ranges::find(known_, name) != known_.end(); }
+    std::string stored_name(const std::string& name) const { return our_name(rules_, name, prefix_); }
+    bool is_known(const std::string& name) const { return parameters_.contains(name); }
 
     /// Finds what stands before the names of the file's model.
     void choose_prefix() {
         std::vector<std::string> names;
         for (const StoredTensor& tensor : files_.tensors()) names.push_back(tensor.name);
-        const std::vector<NamePrefix> prefixes = name_prefixes(names);
+        const std::vector<NamePrefix> prefixes = name_prefixes(rules_, names);
         const auto plain = std::ranges::find(prefixes, "", &NamePrefix::text);
         if (plain != prefixes.end()) prefix_ = *plain;
         else if (prefixes.size() > 1) note_several(prefixes);
         else if (prefixes.empty()) return;
-        else if (is_of_other_model(prefixes.front()))
+        else if (is_of_other_model(rules_, prefixes.front()))
             problems_.push_back(concat("prefix:     its names begin with \"", printable(prefixes.front().text, 300),
-                                       "\", those of another kind of model, expected \"bert.\""));
+                                       "\", those of another kind of model, expected \"", rules_.base, "\""));
         else prefix_ = prefixes.front();
         if (!prefix_.text.empty())
             plan_.remarks.push_back(concat("its names begin with \"", printable(prefix_.text, 300), "\", which is left out"));
@@ -73,7 +74,7 @@ private:
     /// Assigns a stored tensor to its parameter.
     void assign(std::size_t index) {
         std::string name = stored_name(tensor(index).name);
-        if (is_derived_buffer(name)) return;
+        if (is_derived_buffer(rules_, name)) return;
         if (const auto alias = aliases_.find(name); alias != aliases_.end()) name = alias->second;
         if (!is_known(name)) {
             if (tensor(index).shape.empty())
@@ -113,7 +114,7 @@ private:
         return true;
     }
 
-    void take(const TensorDescription& parameter) {
+    void take(const ParameterSpec& parameter) {
         const auto source = sources_.find(parameter.name);
         if (source == sources_.end()) {
             plan_.initial.push_back(parameter.name);
@@ -130,15 +131,15 @@ private:
     }
 
     /// Handles the two cases in which the number of rows may differ. @returns whether the tensor can be used
-    bool fit_rows(const TensorDescription& parameter, const StoredTensor& stored, PlannedImport& import) {
+    bool fit_rows(const ParameterSpec& parameter, const StoredTensor& stored, PlannedImport& import) {
         if (stored.shape.size() != parameter.shape.size() || stored.shape.empty() || stored.shape[0] == 0 ||
             !std::equal(stored.shape.begin() + 1, stored.shape.end(), parameter.shape.begin() + 1))
             return false;
         const std::int64_t there = stored.shape[0], wanted = parameter.shape[0], row = stored.elements() / there;
-        const bool is_vocabulary = has_row_per_token(parameter.name);
+        const bool is_vocabulary = parameter.rows == RowsMeaning::per_token;
         const bool may_differ = std::abs(wanted - there) < vocabulary_padding || (choices_.vocabulary_grew && wanted > there);
         if (is_vocabulary && !may_differ) return false;
-        if (!is_vocabulary && parameter.name != position_embedding) return false;
+        if (parameter.rows == RowsMeaning::fixed) return false;
         import.elements = std::min(there, wanted) * row;
         if (wanted > there) import.beyond = is_vocabulary ? PlannedImport::Beyond::initial : PlannedImport::Beyond::repeated;
         plan_.remarks.push_back(concat(parameter.name, ": ", there, " rows, expected ", wanted, ": ",
@@ -186,10 +187,11 @@ private:
     /// Returns what can help. Allowing missing and unexpected tensors does not where no name fits.
     std::string advice_for(bool has_missing, bool has_unexpected) const {
         if (sources_.empty())
-            return "give the weights of one BERT, named as in transformers: \"bert.embeddings.word_embeddings.weight\", ...";
+            return concat("give the weights of one ", name_of(model_.model_type), " model, named as in transformers: \"",
+                          rules_.base, rules_.word_embedding, "\", ...");
         if (!choices_.advice.empty()) return choices_.advice;
         std::vector<std::string> parts;
-        const auto is_of_encoder = [](const std::string& name) { return !is_head_parameter(name); };
+        const auto is_of_encoder = [&](const std::string& name) { return parameters_.at(name).part == ModelPart::encoder; };
         if (!problems_.empty() || has_unexpected || (has_missing && std::ranges::any_of(plan_.initial, is_of_encoder)))
             parts.emplace_back("set the model section to the file's shape");
         if (has_missing) parts.emplace_back("initialization.init_missing = \"random\" keeps random values for missing tensors");
@@ -199,24 +201,23 @@ private:
 
     /// Returns whether the tensor belongs to the head for next sentences and this model has none, because it learns masked words
     /// alone.
-    bool is_unneeded_head(const std::string& stored) const {
-        return is_next_sentence_parameter(hugging_face_name(stored, prefix_)) &&
-               std::none_of(known_.begin(), known_.end(), is_next_sentence_parameter);
-    }
+    bool is_unneeded_head(const std::string& stored) const { return absent_heads_.contains(stored_name(stored)); }
 
     /// Returns a suggestion of an unused tensor with a similar name; "" where there is none.
     std::string hint(const std::string& name) const {
         std::vector<std::string> others;
-        for (const std::string& other : plan_.ignored) others.push_back(hugging_face_name(other.substr(0, 200), prefix_));
+        for (const std::string& other : plan_.ignored) others.push_back(stored_name(other.substr(0, 200)));
         if (others.size() > 500) return "";
         const auto nearest = nearest_name(name, others);
         return nearest ? concat("; nearest is \"", printable(*nearest), "\"") : "";
     }
 
     const WeightFiles& files_;
-    const std::vector<TensorDescription>& parameters_;
+    const ModelConfig& model_;
+    const NamingRules& rules_;
     const ImportChoices& choices_;
-    std::vector<std::string> known_;
+    std::map<std::string, ParameterSpec> parameters_;
+    std::set<std::string> absent_heads_;  ///< parameters of heads that the architecture may have and this model lacks
     std::map<std::string, std::string> aliases_;
     std::map<std::string, std::size_t> sources_;  ///< parameter name -> index of its tensor
     NamePrefix prefix_;
@@ -238,17 +239,8 @@ void check_finite(const WeightFiles& files, const StoredTensor& tensor, std::int
 
 }  // namespace
 
-ImportPlan plan_import(const WeightFiles& files, const std::vector<TensorDescription>& parameters,
-                       const std::vector<TensorAlias>& aliases, const ImportChoices& choices) {
-    return Planner(files, parameters, aliases, choices).run();
-}
-
-ImportPlan plan_import(const WeightFiles& files, const BertConfig& model, const ImportChoices& choices) {
-    std::vector<TensorDescription> parameters;
-    for (const ParameterSpec& spec : bert_parameters(model).checkpoint_order) parameters.push_back({spec.name, spec.shape});
-    std::vector<TensorAlias> aliases;
-    for (const auto& [alias, name] : tied_names()) aliases.push_back({alias, name});
-    return plan_import(files, parameters, aliases, choices);
+ImportPlan plan_import(const WeightFiles& files, const ModelConfig& model, const ImportChoices& choices) {
+    return Planner(files, model, choices).run();
 }
 
 void read_planned(const WeightFiles& files, const PlannedImport& planned, std::int64_t first, std::int64_t count, float* into) {

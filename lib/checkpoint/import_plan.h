@@ -5,9 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "checkpoint/training_state.h"
 #include "checkpoint/weight_files.h"
-#include "model/bert_config.h"
+#include "model/architecture.h"
 
 namespace bertpretrain {
 
@@ -43,19 +42,14 @@ struct ImportChoices {
 /// their initial values, extra rows of the file are ignored.
 inline constexpr std::int64_t vocabulary_padding = 128;
 
-/// Pairs every parameter with a tensor of its name (parameter_names.h) and shape. The number of rows may differ in two cases:
-/// word embedding and decoder bias, by less than vocabulary_padding unless the vocabulary grew; and the position embedding, whose
-/// rows are truncated or repeated to fit. Tied tensors (`aliases`) may be stored under either name, and must be equal if stored
-/// under both.
-/// What stands before all names is left out (name_prefixes()), with a remark. Single numbers beside the weights are ignored.
+/// Pairs every parameter with a tensor of its name (model/stored_names.h) and shape. The number of rows may differ in two cases:
+/// tensors with a row per token, by less than vocabulary_padding unless the vocabulary grew; and position embeddings, whose rows
+/// are truncated or repeated to fit. Tied tensors may be stored under either name, and must be equal if stored under both. What
+/// stands before all names is left out (name_prefixes()), with a remark. Single numbers beside the weights are ignored.
 /// @throws ConfigError listing every tensor that is missing, unexpected or of a different shape
 /// @throws CheckpointError for weights that are no floating-point numbers, or when the file is found to be damaged while tied
 /// tensors are compared
-ImportPlan plan_import(const WeightFiles& files, const std::vector<TensorDescription>& parameters,
-                       const std::vector<TensorAlias>& aliases, const ImportChoices& choices);
-
-/// Like the above, for the parameters and tied tensors of `model`.
-ImportPlan plan_import(const WeightFiles& files, const BertConfig& model, const ImportChoices& choices);
+ImportPlan plan_import(const WeightFiles& files, const ModelConfig& model, const ImportChoices& choices);
 
 /// Copies elements [first, first + count) of a parameter to `into`. Elements that the file lacks are repeated or left unchanged,
 /// by PlannedImport::beyond. @throws CheckpointError naming the tensor and its first element that is not finite

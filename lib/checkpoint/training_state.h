@@ -32,7 +32,7 @@ struct TensorSet {
     std::vector<TensorPiece> pieces;
 };
 
-/// A second name for a tensor that is saved once: {"cls.predictions.decoder.weight", "bert.embeddings.word_embeddings.weight"}.
+/// A second name for a tensor that is saved once: that of a decoder, and that of the word embedding to which it is tied.
 struct TensorAlias {
     std::string alias;
     std::string name;

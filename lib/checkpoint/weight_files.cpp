@@ -10,9 +10,9 @@
 
 #include "archive/printable.h"
 #include "checkpoint/checkpoint_files.h"
-#include "checkpoint/parameter_names.h"
 #include "core/error.h"
 #include "core/strings.h"
+#include "model/architecture.h"
 
 namespace bertpretrain {
 namespace fs = std::filesystem;
@@ -43,7 +43,7 @@ void add_sections(const PtValue& value, const std::vector<std::string>& keys, st
         std::vector<std::string> names;
         for (const PtEntry& entry : *value.dict())
             if (entry.value.tensor() != nullptr) names.push_back(key_text(entry.key));
-        sections.push_back({keys, &value, !name_prefixes(names).empty()});
+        sections.push_back({keys, &value, are_of_a_model(names)});
     }
     for (const auto& [key, below] : *value.dict()) {
         std::vector<std::string> longer = keys;

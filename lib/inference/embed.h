@@ -5,6 +5,7 @@
 #include "inference/embedding_store.h"
 #include "inference/text_encoder.h"
 #include "inference/text_lines.h"
+#include "model/flat_parameters.h"
 #include "parallel/world.h"
 
 namespace bertpretrain {

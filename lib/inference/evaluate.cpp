@@ -74,11 +74,11 @@ std::vector<HeldOutSourceRecord> records_of(const std::vector<Sums>& sums, const
 
 }  // namespace
 
-EvaluationRecord evaluate(const Bert& bert, EvaluationBatches& batches, World& world, std::int64_t step) {
-    return *evaluate(bert, batches, world, step, [] { return false; });
+EvaluationRecord evaluate(const Model& model, EvaluationBatches& batches, World& world, std::int64_t step) {
+    return *evaluate(model, batches, world, step, [] { return false; });
 }
 
-std::optional<EvaluationRecord> evaluate(const Bert& bert, EvaluationBatches& batches, World& world, std::int64_t step,
+std::optional<EvaluationRecord> evaluate(const Model& model, EvaluationBatches& batches, World& world, std::int64_t step,
                                          const std::function<bool()>& leave) {
     batches.rewind();
     const std::int64_t borders = batches.fewest_batches() - 1;  // some ranks may have one batch more
@@ -88,7 +88,7 @@ std::optional<EvaluationRecord> evaluate(const Bert& bert, EvaluationBatches& ba
     while (const auto batch = batches.next()) {
         if (++begun > 1 && begun <= borders + 1 && leave()) return std::nullopt;
         if (!sums) sums.emplace(batch->device(), own.size());
-        bert.add_losses(*batch, *sums);
+        model.add_losses(*batch, *sums);
         add_counts(*batch, own);
     }
     if (sums)
@@ -96,7 +96,7 @@ std::optional<EvaluationRecord> evaluate(const Bert& bert, EvaluationBatches& ba
     const std::vector<Sums> of_sources = sums_of_ranks(world, own);
     Sums whole;
     for (const Sums& source : of_sources) add(whole, source);
-    const bool next_sentence = bert.config().next_sentence;
+    const bool next_sentence = model.shape().next_sentence;
     EvaluationRecord record;
     record.step = step;
     set_means(record, whole, next_sentence);

@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "batches/evaluation_batches.h"
-#include "model/bert.h"
+#include "model/model.h"
 #include "parallel/world.h"
 #include "telemetry/step_record.h"
 
@@ -17,8 +17,8 @@ namespace bertpretrain {
 /// @param step written into the record
 /// @param leave called between batches, equally often on all ranks, so that it may communicate; true stops the evaluation
 /// @returns nullopt when `leave` returned true
-std::optional<EvaluationRecord> evaluate(const Bert& bert, EvaluationBatches& batches, World& world, std::int64_t step,
+std::optional<EvaluationRecord> evaluate(const Model& model, EvaluationBatches& batches, World& world, std::int64_t step,
                                          const std::function<bool()>& leave);
-EvaluationRecord evaluate(const Bert& bert, EvaluationBatches& batches, World& world, std::int64_t step);
+EvaluationRecord evaluate(const Model& model, EvaluationBatches& batches, World& world, std::int64_t step);
 
 }  // namespace bertpretrain

@@ -9,8 +9,7 @@
 
 namespace bertpretrain {
 
-/// Returns the content of config.json. For pre_ln_zero_residual, which no class of transformers implements, it names the norm
-/// placement instead of a class.
+/// Returns the content of config.json.
 nlohmann::ordered_json hf_config(const LoadedModel& model);
 
 /// Whether write_hf_folder() copies the tokenizer's files as they are, because another program wrote them with a
@@ -19,7 +18,8 @@ bool copies_tokenizer_files(const LoadedModel& model);
 
 /// Creates the folder with config.json, model.safetensors (fp32; tied tensors once, as transformers saves them) and, where the
 /// model has a vocabulary, the tokenizer's files. Reads the weights back and compares them.
-/// @throws ConfigError for pre_ln_zero_residual; CheckpointError or DataError when a file cannot be written or differs
+/// @throws ConfigError for a model that no class of transformers computes; CheckpointError or DataError when a file cannot be
+/// written or differs
 void write_hf_folder(const LoadedModel& model, const std::filesystem::path& folder);
 
 }  // namespace bertpretrain

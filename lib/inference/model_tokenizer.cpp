@@ -44,9 +44,9 @@ ModelTokenizer tokenizer_of(const LoadedModel& model, bool wants_cased, bool low
                                  "text"));
     ModelTokenizer opened = model.is_foreign ? of_folder(model, wants_cased, lowers_first) : of_checkpoint(model, wants_cased);
     const Vocabulary& vocabulary = opened.tokenizer->vocabulary();
-    if (vocabulary.require_specials().size() > model.config.vocab_size)
+    if (vocabulary.require_specials().size() > shape_of(model.config).vocab_size)
         throw ConfigError(concat(model.vocabulary.string(), ": has ", vocabulary.size(), " tokens, but the model has ",
-                                 model.config.vocab_size));
+                                 shape_of(model.config).vocab_size));
     return opened;
 }
 

@@ -48,9 +48,9 @@ MaskGuesses most_probable(const at::Tensor& probabilities_V, std::int64_t count)
 
 }  // namespace
 
-std::vector<PredictedText> predict_masked(const Bert& bert, const Tokenizer& tokenizer, at::Device device,
+std::vector<PredictedText> predict_masked(const Model& model, const Tokenizer& tokenizer, at::Device device,
                                           const std::vector<std::string>& texts, std::int64_t count, const std::string& where) {
-    const auto longest = static_cast<std::size_t>(bert.config().max_position_embeddings);
+    const auto longest = static_cast<std::size_t>(model.shape().longest_sequence);
     const Vocabulary& vocabulary = tokenizer.vocabulary();
     const std::string& mask = vocabulary.token(vocabulary.specials().mask);
     std::vector<PredictedText> predicted;
@@ -64,7 +64,7 @@ std::vector<PredictedText> predict_masked(const Bert& bert, const Tokenizer& tok
                                      "ones at both ends, but the model has ", longest, " positions\n  do: shorten the line"));
     }
     for (PredictedText& text : predicted) {
-        const at::Tensor logits_MV = bert.logits(batch_of(text, device)).mlm_MV;
+        const at::Tensor logits_MV = model.logits(batch_of(text, device)).mlm_MV;
         const at::Tensor probabilities_MV = logits_MV.cpu().to(at::kDouble).softmax(1).contiguous();
         for (std::int64_t m = 0; m < probabilities_MV.size(0); ++m)
             text.guesses.push_back(most_probable(probabilities_MV[m], count));

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "model/bert.h"
+#include "model/model.h"
 #include "tokens/tokenizer.h"
 
 namespace bertpretrain {
@@ -29,7 +29,7 @@ struct PredictedText {
 /// @param texts each is one segment  @param where the texts' name in messages, such as a file
 /// @param count guesses per [MASK], at least 1; at most the model's vocabulary is returned
 /// @throws ConfigError naming the line of a text that has no [MASK], or more tokens than the model has positions
-std::vector<PredictedText> predict_masked(const Bert& bert, const Tokenizer& tokenizer, at::Device device,
+std::vector<PredictedText> predict_masked(const Model& model, const Tokenizer& tokenizer, at::Device device,
                                           const std::vector<std::string>& texts, std::int64_t count, const std::string& where);
 
 }  // namespace bertpretrain

@@ -8,9 +8,7 @@
 #include "archive/pt_layout.h"
 #include "archive/pt_reader.h"
 #include "archive/pt_writer.h"
-#include "checkpoint/parameter_names.h"
 #include "core/error.h"
-#include "model/bert_parameters.h"
 
 namespace bertpretrain {
 namespace {
@@ -29,23 +27,22 @@ std::span<const std::byte> bytes_of(const LoadedModel& model, const std::string&
 PtDict weights_tree(const LoadedModel& model, const NamesInFile& name_in_file) {
     PtDict tree;
     const auto add = [&](const std::string& name, const ParameterSpec& spec) {
-        if (lacks_parameters(model, spec.name)) return;
+        if (model.lacks(spec.name)) return;
         if (const std::string written = name_in_file(name); !written.empty())
             tree.push_back({written, PtTensor::whole(DType::f32, spec.shape, spec.name)});
     };
-    const std::vector<ParameterSpec> specs = bert_parameters(model.config).checkpoint_order;
+    const std::vector<ParameterSpec> specs = parameters_of(model.config).checkpoint_order;
     for (const ParameterSpec& spec : specs) add(spec.name, spec);
-    for (const auto& [alias, name] : tied_names())
-        for (const ParameterSpec& spec : specs)
-            if (spec.name == name) add(alias, spec);
+    for (const ParameterSpec& spec : specs)
+        if (!spec.tied_name.empty()) add(spec.tied_name, spec);
     return tree;
 }
 
 void write(const LoadedModel& model, const PtValue& tree, const std::string& archive, const std::filesystem::path& file) {
     PtWriter writer(file, PtLayout(tree, archive), PtWriter::Open::create);
     std::vector<WrittenPiece> pieces;
-    for (const ParameterSpec& spec : bert_parameters(model.config).checkpoint_order)
-        if (!lacks_parameters(model, spec.name))
+    for (const ParameterSpec& spec : parameters_of(model.config).checkpoint_order)
+        if (!model.lacks(spec.name))
             pieces.push_back(writer.write_piece(writer.layout().record_of(spec.name), 0, bytes_of(model, spec.name)));
     writer.finish(std::move(pieces));
 }
@@ -75,18 +72,9 @@ void write_state_dict(const LoadedModel& model, const std::filesystem::path& fil
 }
 
 void write_nvidia(const LoadedModel& model, const std::filesystem::path& file) {
-    if (model.config.norm_placement == NormPlacement::pre_ln)
-        throw ConfigError(
-            "--format nvidia: NVIDIA's and Habana's scripts do not support norm_placement pre_ln\n"
-            "  do: use --format hf (MegatronBertForPreTraining) or --format torchscript");
-    if (!model.config.next_sentence)
-        throw ConfigError(
-            "--format nvidia: NVIDIA's and Habana's scripts need a pooler and a head for next sentences, and this model has "
-            "none\n"
-            "  do: use --format hf (BertForMaskedLM), state_dict or torchscript");
-    const PtDict tree = weights_tree(model, [](const std::string& name) {
-        return name == "cls.predictions.decoder.bias" ? "" : nvidia_name(name);  // their decoder has no bias of its own
-    });
+    if (const std::string why = why_not_nvidia(model.config); !why.empty())
+        throw ConfigError(concat("--format nvidia: ", why, "\n  do: use --format hf, state_dict or torchscript"));
+    const PtDict tree = weights_tree(model, [&](const std::string& name) { return nvidia_name(model.config, name); });
     write(model, PtDict{{"model", tree}, {"epoch", std::int64_t{0}}, {"files", PtList{}}}, "ckpt", file);
     const PtReader reader(file);
     read_back(model, tree, reader, reader.root().find("model"));

@@ -50,7 +50,7 @@ TextVectors TextEncoder::encode(const std::vector<std::string>& lines) const {
     };
     std::stable_sort(by_length_L.begin(), by_length_L.end(),
                      [&](std::int64_t a, std::int64_t b) { return length(a) > length(b); });
-    result.vectors_LH = at::empty({static_cast<std::int64_t>(lines.size()), bert_.config().hidden_size}, at::kFloat);
+    result.vectors_LH = at::empty({static_cast<std::int64_t>(lines.size()), model_.shape().hidden_size}, at::kFloat);
     for (std::size_t i = 0; i < by_length_L.size();) {
         std::vector<std::int64_t> chosen_B;
         for (std::int64_t tokens = 0; i < by_length_L.size(); ++i) {
@@ -92,13 +92,13 @@ at::Tensor TextEncoder::encode_batch(const std::vector<Ids>& texts, const std::v
     at::Tensor vectors_BH;
     switch (settings_.pooling) {
         case Pooling::mean:
-            vectors_BH = mean_of_sequences(bert_.encode(batch), batch);
+            vectors_BH = mean_of_sequences(model_.encode(batch), batch);
             break;
         case Pooling::cls:
-            vectors_BH = bert_.encode_first(batch).to(at::kFloat);
+            vectors_BH = model_.encode_first(batch).to(at::kFloat);
             break;
         case Pooling::pooled:
-            vectors_BH = bert_.pool(bert_.encode_first(batch));
+            vectors_BH = model_.pool(model_.encode_first(batch));
             break;
     }
     constexpr double smallest_norm = 1e-12;

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "model/bert.h"
+#include "model/model.h"
 #include "tokens/tokenizer.h"
 
 namespace bertpretrain {
@@ -35,20 +35,20 @@ struct TextVectors {
 /// the vectors, except for the order of floating-point summation.
 class TextEncoder {
 public:
-    /// `bert` and `tokenizer` must outlive this object.
-    TextEncoder(const Bert& bert, const Tokenizer& tokenizer, at::Device device, const TextEncoderSettings& settings)
-        : bert_(bert), tokenizer_(tokenizer), device_(device), settings_(settings) {}
+    /// `model` and `tokenizer` must outlive this object.
+    TextEncoder(const Model& model, const Tokenizer& tokenizer, at::Device device, const TextEncoderSettings& settings)
+        : model_(model), tokenizer_(tokenizer), device_(device), settings_(settings) {}
 
     TextVectors encode(const std::vector<std::string>& lines) const;
     /// Returns the length of a vector.
-    std::int64_t columns() const { return bert_.config().hidden_size; }
+    std::int64_t columns() const { return model_.shape().hidden_size; }
 
 private:
     using Ids = std::vector<std::int32_t>;
     std::vector<Ids> tokenize(const std::vector<std::string>& lines, TextVectors& counts) const;
     at::Tensor encode_batch(const std::vector<Ids>& texts, const std::vector<std::int64_t>& chosen_B) const;
 
-    const Bert& bert_;
+    const Model& model_;
     const Tokenizer& tokenizer_;
     at::Device device_;
     TextEncoderSettings settings_;

@@ -11,8 +11,6 @@
 
 #include "batches/build_batch.h"
 #include "core/error.h"
-#include "inference/torchscript_source.h"
-#include "model/bert_parameters.h"
 
 namespace bertpretrain {
 namespace {
@@ -43,23 +41,20 @@ private:
     static c10::QualifiedName type_name(std::string module_name) {
         for (char& c : module_name)
             if (c == '.') c = '_';
-        return {"__torch__.bertpretrain.Bert" + (module_name.empty() ? "" : "_" + module_name)};
+        return {"__torch__.bertpretrain.Model" + (module_name.empty() ? "" : "_" + module_name)};
     }
 
     std::shared_ptr<jit::CompilationUnit> unit_ = std::make_shared<jit::CompilationUnit>();
     std::unordered_map<std::string, jit::Module> modules_;
 };
 
-jit::Module make_module(const BertConfig& config, const FlatParameters& parameters, bool has_heads) {
+jit::Module make_module(const ModelConfig& config, const FlatParameters& parameters, bool has_heads) {
     ModuleTree tree;
-    for (const ParameterSpec& spec : bert_parameters(config).checkpoint_order)
-        if (has_heads || !spec.name.starts_with("cls."))
+    for (const ParameterSpec& spec : parameters_of(config).checkpoint_order)
+        if (has_heads || spec.part == ModelPart::encoder || spec.part == ModelPart::pooler)
             tree.add(spec.name, parameters.weight(spec.name).to(at::kCPU, at::kFloat, false, /*copy=*/true));
-    for (std::int64_t i = 0; i < config.num_hidden_layers; ++i)
-        tree.module(concat("bert.encoder.layer.", i)).define(torchscript_layer(config));
-    jit::Module whole = tree.module("");
-    whole.define(torchscript_model(config, has_heads));
-    return whole;
+    for (const TorchscriptModule& module : torchscript_of(config, has_heads)) tree.module(module.name).define(module.source);
+    return tree.module("");
 }
 
 /// Texts of different lengths, both without padding (batch) and with it (*_BS).
@@ -74,12 +69,12 @@ struct RaggedTexts {
     }
 };
 
-RaggedTexts ragged_texts(const BertConfig& config) {
+RaggedTexts ragged_texts(const ModelConfig& config) {
     constexpr std::int64_t texts = 3;
-    const std::int64_t longest = std::min<std::int64_t>(48, config.max_position_embeddings);
+    const std::int64_t longest = std::min<std::int64_t>(48, shape_of(config).longest_sequence);
     at::Generator generator = at::make_generator<at::CPUGeneratorImpl>(17);
     RaggedTexts ragged;
-    ragged.ids_BS = at::randint(config.vocab_size, {texts, longest}, generator, at::TensorOptions(at::kLong));
+    ragged.ids_BS = at::randint(shape_of(config).vocab_size, {texts, longest}, generator, at::TensorOptions(at::kLong));
     ragged.types_BS = at::randint(2, {texts, longest}, generator, at::TensorOptions(at::kLong));
     ragged.mask_BS = at::zeros({texts, longest}, at::kLong);
     UnpaddedSamples samples;
@@ -112,14 +107,14 @@ void check_close(const std::filesystem::path& file, const char* what, const at::
 
 }  // namespace
 
-void write_torchscript(const std::filesystem::path& file, const BertConfig& config, const FlatParameters& parameters,
+void write_torchscript(const std::filesystem::path& file, const ModelConfig& config, const FlatParameters& parameters,
                        const std::map<std::string, std::string>& extra_files, bool has_heads) {
     make_module(config, parameters, has_heads).save(file.string(), {extra_files.begin(), extra_files.end()});
 }
 
-void check_torchscript(const std::filesystem::path& file, const Bert& bert, bool has_heads) {
+void check_torchscript(const std::filesystem::path& file, const Model& model, const ModelConfig& config, bool has_heads) {
     const c10::InferenceMode inference;
-    const RaggedTexts texts = ragged_texts(bert.config());
+    const RaggedTexts texts = ragged_texts(config);
     jit::Module module = jit::load(file.string(), at::Device(at::kCPU));
     const std::vector<c10::IValue> arguments{texts.ids_BS, texts.mask_BS, texts.types_BS};
     const auto run = [&](const char* method) { return module.get_method(method)(arguments); };
@@ -127,14 +122,14 @@ void check_torchscript(const std::filesystem::path& file, const Bert& bert, bool
         return value.isTensor() ? value.toTensor() : value.toTuple()->elements()[i].toTensor();
     };
     const c10::IValue encoded = run("forward");
-    check_close(file, "hidden states", at::cat(texts.padded(output(encoded, 0))), bert.encode(texts.batch));
-    if (bert.config().next_sentence)
-        check_close(file, "pooled vectors", output(encoded, 1), bert.pool(bert.encode_first(texts.batch)));
+    check_close(file, "hidden states", at::cat(texts.padded(output(encoded, 0))), model.encode(texts.batch));
+    if (model.shape().next_sentence)
+        check_close(file, "pooled vectors", output(encoded, 1), model.pool(model.encode_first(texts.batch)));
     if (!has_heads) return;
     const c10::IValue logits = run("pretraining");
-    const Logits expected = bert.logits(texts.batch);
+    const Logits expected = model.logits(texts.batch);
     check_close(file, "logits of masked tokens", at::cat(texts.padded(output(logits, 0))), expected.mlm_MV);
-    if (bert.config().next_sentence)
+    if (model.shape().next_sentence)
         check_close(file, "logits of the next sentence", output(logits, 1), expected.next_sentence_B2);
 }
 

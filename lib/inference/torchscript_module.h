@@ -5,7 +5,7 @@
 #include <map>
 #include <string>
 
-#include "model/bert.h"
+#include "model/architecture.h"
 
 namespace bertpretrain {
 
@@ -13,13 +13,13 @@ namespace bertpretrain {
 /// parameters under their names in the checkpoint.
 /// @param has_heads whether to write the parameters and methods of the pretraining heads
 /// @param extra_files name -> text of extra files stored in it (torch.jit.load's _extra_files)
-void write_torchscript(const std::filesystem::path& file, const BertConfig& config, const FlatParameters& parameters,
+void write_torchscript(const std::filesystem::path& file, const ModelConfig& config, const FlatParameters& parameters,
                        const std::map<std::string, std::string>& extra_files, bool has_heads = true);
 
-/// Loads such a file and compares it with `bert` (fp32, on the CPU) on random texts of different lengths.
+/// Loads such a file and compares it with `model` (fp32, on the CPU) on random texts of different lengths.
 /// @throws CheckpointError when hidden states, pooled vectors or logits differ by more than `torchscript_tolerance` times the
 /// largest absolute value (at least 1)
-void check_torchscript(const std::filesystem::path& file, const Bert& bert, bool has_heads = true);
+void check_torchscript(const std::filesystem::path& file, const Model& model, const ModelConfig& config, bool has_heads = true);
 
 inline constexpr double torchscript_tolerance = 1e-4;
 

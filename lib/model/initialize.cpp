@@ -9,7 +9,6 @@
 #include <ATen/core/Tensor.h>
 
 #include "core/random.h"
-#include "model/bert_parameters.h"
 
 namespace bertpretrain {
 namespace {
@@ -35,25 +34,18 @@ void fill_normal(PhiloxKey key, std::uint32_t parameter, std::int64_t first, flo
 
 }  // namespace
 
-void initialize_weights(const BertConfig& config, const ParameterLayout& layout, std::span<const OwnedRun> runs,
-                        std::uint64_t seed, const at::Tensor& slice) {
+void initialize_weights(const ParameterLayout& layout, std::span<const OwnedRun> runs, std::uint64_t seed,
+                        const at::Tensor& slice) {
     const PhiloxKey key = philox_key(seed, Purpose::initial_weights);
-    BertConfig with_all_heads = config;  // so that the same seed gives the same encoder with and without next sentences
-    with_all_heads.next_sentence = true;
-    const std::vector<ParameterSpec> order = bert_parameters(with_all_heads).checkpoint_order;
     const at::Tensor on_host = slice.is_cpu() ? slice : slice.cpu();
     float* values = on_host.mutable_data_ptr<float>();
-    const auto range = static_cast<float>(config.initializer_range);
     for (const OwnedRun& run : runs) {
         const ParameterSpec& spec = layout.parameters()[run.parameter].spec;
-        const auto number = static_cast<std::uint32_t>(
-            std::find_if(order.begin(), order.end(), [&](const ParameterSpec& other) { return other.name == spec.name; }) -
-            order.begin());
-        const float constant = spec.name.ends_with(".weight") ? 1.0F : 0.0F;  // a norm's weight, or a bias
         at::parallel_for(0, run.elements, 16384, [&](std::int64_t begin, std::int64_t end) {
             const std::span<float> part(values + run.in_slice + begin, values + run.in_slice + end);
-            if (spec.decays) fill_normal(key, number, run.in_parameter + begin, range, part);
-            else std::ranges::fill(part, constant);
+            if (spec.initial == InitialValues::normal)
+                fill_normal(key, spec.number, run.in_parameter + begin, static_cast<float>(spec.deviation), part);
+            else std::ranges::fill(part, spec.initial == InitialValues::ones ? 1.0F : 0.0F);
         });
     }
     if (!on_host.is_same(slice)) at::Tensor(slice).copy_(on_host);

@@ -15,6 +15,12 @@ struct LossValues {
     double nsp_correct = 0;  ///< sequences whose larger logit is the label's
 };
 
+/// Factors of the loss sums before differentiation.
+struct LossScale {
+    double mlm = 0;  ///< 1 / masked positions of the global batch, for the mean over them
+    double nsp = 0;  ///< 1 / sequences of the global batch
+};
+
 /// The four sums as a float64 tensor that passes add to; with several sources, four of each. Copies share the tensor.
 class LossSums {
 public:

@@ -8,7 +8,20 @@
 
 namespace bertpretrain {
 
-/// One parameter tensor.
+enum class InitialValues { normal, ones, zeros };
+
+/// The part of a model to which a parameter belongs. Models of masked words alone have neither pooler nor next sentences, and
+/// files of other programs may lack heads.
+enum class ModelPart { encoder, pooler, masked_words_head, next_sentences_head };
+
+/// What a file with another number of rows means.
+enum class RowsMeaning {
+    fixed,       ///< another model
+    per_token,   ///< another padding of the vocabulary, or a smaller one
+    repeatable,  ///< positions: rows are cut off, or repeated
+};
+
+/// One parameter tensor: a row of its architecture's table.
 struct ParameterSpec {
     std::string name;                  ///< as in HF's state_dict
     std::vector<std::int64_t> shape;   ///< elements per axis
@@ -16,6 +29,12 @@ struct ParameterSpec {
     bool adjoins = false;              ///< begins right after the previous one, so that both can be viewed as one matrix
     bool fp32_gradient = false;        ///< fp32 even if other gradients are bf16, because it sums very many small terms
     bool overwrites_gradient = false;  ///< its gradient is one GEMM, so a step's first micro-batch may overwrite it (beta 0)
+    InitialValues initial = InitialValues::normal;
+    double deviation = 0;      ///< standard deviation of normal initial values
+    std::uint32_t number = 0;  ///< selects its random numbers; its place among all parameters that the architecture may have
+    ModelPart part = ModelPart::encoder;
+    RowsMeaning rows = RowsMeaning::fixed;
+    std::string tied_name{};  ///< under which files have the same tensor a second time, or instead; empty: none
 
     std::int64_t elements() const;
 };

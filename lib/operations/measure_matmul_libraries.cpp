@@ -62,20 +62,12 @@ MatmulLibrary fastest_library(const LinearShape& shape, std::int64_t rows) {
 
 }  // namespace
 
-std::vector<LinearShape> matmuls_of(const BertConfig& model) {
-    const std::int64_t H = model.hidden_size, F = model.intermediate_size;
-    std::vector<LinearShape> shapes;
-    for (const auto& [outputs, inputs] : {std::pair{3 * H, H}, {H, H}, {F, H}, {H, F}, {model.vocab_size, H}})
-        for (const LinearMatmul kind : {LinearMatmul::forward, LinearMatmul::input_gradient, LinearMatmul::weight_gradient})
-            shapes.push_back({kind, outputs, inputs});
-    return shapes;
-}
-
-MatmulLibraries measure_matmul_libraries(const BertConfig& model, std::int64_t tokens) {
+MatmulLibraries measure_matmul_libraries(const ModelConfig& model, std::int64_t tokens) {
     MatmulLibraries libraries;
+    const std::int64_t vocabulary = shape_of(model).vocab_size;
     const auto masked = std::max<std::int64_t>(1, static_cast<std::int64_t>(static_cast<double>(tokens) * share_of_masked));
     for (const LinearShape& shape : matmuls_of(model))
-        libraries[shape] = fastest_library(shape, shape.outputs == model.vocab_size ? masked : tokens);
+        libraries[shape] = fastest_library(shape, shape.outputs == vocabulary ? masked : tokens);
     use_matmul_libraries({});
     return libraries;
 }

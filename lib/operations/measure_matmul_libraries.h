@@ -5,18 +5,15 @@
 #include <vector>
 
 #include "kernels/matmul_libraries.h"
-#include "model/bert_config.h"
+#include "model/architecture.h"
 
 namespace bertpretrain {
-
-/// Returns the matmuls of a model's Linear layers that matter for its speed: all except pooler and next-sentence head.
-std::vector<LinearShape> matmuls_of(const BertConfig& model);
 
 /// Times each matmul in bf16 with each library, in turns. The default library (amx where available, else oneDNN) stays unless
 /// another one is at least 10 % faster. The margin makes equal machines choose alike; and MKL's matmuls may take twice as long in
 /// a run, where memory is placed differently, as when measured. Takes some seconds for BERT-Large. Resets the process to no
 /// choice.
 /// @param tokens per micro-batch
-MatmulLibraries measure_matmul_libraries(const BertConfig& model, std::int64_t tokens);
+MatmulLibraries measure_matmul_libraries(const ModelConfig& model, std::int64_t tokens);
 
 }  // namespace bertpretrain

@@ -3,33 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "model/bert_parameters.h"
-
 namespace bertpretrain {
 namespace {
-
-/// Returns the feed-forward part's share of a layer's operations.
-double share_of_feed_forward(const PlannedStep& step) {
-    const auto H = static_cast<double>(step.model.hidden_size), F = static_cast<double>(step.model.intermediate_size);
-    return H * F / (2 * H * H + H * F + step.tokens_per_sequence * H);
-}
-
-/// Returns each backward stage's share of a pass's operations: stage 0 is the heads, then come feed-forward part and attention
-/// of each layer, then the embeddings, whose cost is negligible.
-std::vector<double> stage_shares(const PlannedStep& step) {
-    const auto layers = static_cast<std::size_t>(step.model.num_hidden_layers);
-    const double whole = step.flops_per_sequence();
-    const double of_layers =
-        model_flops(step.model, step.tokens_per_sequence, step.tokens_per_sequence * step.tokens_per_sequence, 0, 0);
-    const double of_layer = of_layers / whole / static_cast<double>(layers), feed_forward = share_of_feed_forward(step);
-    std::vector<double> shares{1 - of_layers / whole};
-    for (std::size_t i = 0; i < layers; ++i) {
-        shares.push_back(of_layer * feed_forward);
-        shares.push_back(of_layer * (1 - feed_forward));
-    }
-    shares.push_back(0);
-    return shares;
-}
 
 /// Returns the stage after which each bucket's gradients are final.
 std::vector<std::size_t> final_stages(const ParameterLayout& layout, const std::vector<std::size_t>& stage_ends) {
@@ -114,7 +89,7 @@ double PlannedStep::flops_per_sequence() const {
     return model_flops(model, tokens_per_sequence, tokens_per_sequence * tokens_per_sequence, masked_per_sequence, 1);
 }
 
-ParameterLayout PlannedStep::layout() const { return bert_layout(model, bucket_mib, world_size); }
+ParameterLayout PlannedStep::layout() const { return layout_of(model, bucket_mib, world_size); }
 
 double collective_seconds(const Network& network, std::int64_t world_size, std::int64_t per_node, double bytes) {
     if (world_size <= 1) return 0;
@@ -135,7 +110,7 @@ StepTime step_time(const PlannedStep& step, const Accelerator& accelerator, cons
     StepTime time;
     const double tokens_per_pass = sequences / static_cast<double>(step.accumulation()) * step.tokens_per_sequence;
     time.computing = sequences * step.flops_per_sequence() / (accelerator.sustained_tflops * 1e12) *
-                     small_pass_factor(accelerator, step.model.hidden_size, tokens_per_pass);
+                     small_pass_factor(accelerator, shape_of(step.model).hidden_size, tokens_per_pass);
     const auto updated = static_cast<double>(step.zero_stage == 0 ? layout.flat_elements() : layout.slice_elements());
     if (accelerator.memory_gbps > 0) time.optimizer = updated * step.optimizer_traffic / (accelerator.memory_gbps * 1e9);
     if (step.world_size == 1) return time;
@@ -149,8 +124,8 @@ StepTime step_time(const PlannedStep& step, const Accelerator& accelerator, cons
         return time;
     }
     const double pass = time.computing / static_cast<double>(step.accumulation());
-    const std::vector<double> shares = stage_shares(step);
-    const std::vector<std::size_t> stage_ends = bert_parameters(step.model).stage_ends;
+    const std::vector<double> shares = stage_shares(step.model, step.tokens_per_sequence, step.masked_per_sequence);
+    const std::vector<std::size_t> stage_ends = parameters_of(step.model).stage_ends;
     time.exposed_reduce = exposed_reduce(times, final_stages(layout, stage_ends), shares, pass * 2 / 3);
     if (step.zero_stage == 1) time.exposed_gather = exposed_gather(times, first_buckets(layout, stage_ends), shares, pass / 3);
     return time;

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "model/bert_config.h"
+#include "model/architecture.h"
 #include "model/parameter_layout.h"
 #include "operations/fabric.h"
 
@@ -12,7 +12,7 @@ namespace bertpretrain {
 
 /// The model, the batch, and how the ranks share the work.
 struct PlannedStep {
-    BertConfig model;
+    ModelConfig model;
     std::int64_t world_size = 1;
     double tokens_per_sequence = 128, masked_per_sequence = 20;
     std::int64_t micro_batch_size = 16;

@@ -32,9 +32,9 @@ void add_origins(Origins& origins, const nlohmann::json& settings, Origin origin
 
 void check_data(const ExperimentConfig& experiment, const std::string& file) {
     const DataConfig& data = experiment.data;
-    if (data.sequence_length > experiment.model.max_position_embeddings)
+    if (const std::int64_t longest = shape_of(experiment.model).longest_sequence; data.sequence_length > longest)
         throw ConfigError(concat(file, ": data.sequence_length = ", data.sequence_length,
-                                 ": must be at most model.max_position_embeddings = ", experiment.model.max_position_embeddings));
+                                 ": must be at most model.max_position_embeddings = ", longest));
     if (data.masking == Masking::as_stored && (data.whole_word_masking || data.masked_lm_prob != DataConfig().masked_lm_prob))
         throw ConfigError(concat(file, ": data.masked_lm_prob and data.whole_word_masking have no effect with data.masking",
                                  " = \"as_stored\"\n  do: set data.masking to \"dynamic\", or leave them out"));
@@ -99,7 +99,7 @@ RequestedExperiment request_experiment(const std::filesystem::path& file, const 
     requested.settings = read_config<ExperimentConfig>(settings, file.string());
     const ExperimentConfig& experiment = requested.settings;
     Refusals refusals;
-    refusals.attempt([&] { check_bert(experiment.model); });
+    refusals.attempt([&] { check_model(experiment.model); });
     refusals.attempt([&] { check_optimizer(experiment.optimizer); });
     refusals.attempt([&] { check_schedule(experiment.schedule); });
     refusals.attempt([&] { check_data(experiment, file.string()); });

@@ -9,7 +9,7 @@
 
 #include "config/field.h"
 #include "config/known_names.h"
-#include "model/bert_config.h"
+#include "model/architecture.h"
 #include "optimizer/optimizer_config.h"
 #include "optimizer/schedule.h"
 #include "plan/origin.h"
@@ -342,7 +342,7 @@ struct TelemetryConfig {
 
 struct ExperimentConfig {
     std::string about;
-    BertConfig model;
+    ModelConfig model;
     DataConfig data;
     InitializationConfig initialization;
     BatchConfig batch;
@@ -357,7 +357,8 @@ struct ExperimentConfig {
 
     static void describe(auto& self, auto&& field) {
         field("about", self.about, any, "A description for people; the program does not use it.", Resume::may_change);
-        field("model", self.model, any, "The shape of the model, under the names of Hugging Face's BertConfig.");
+        field("model", self.model, any,
+              "The architecture and the shape of the model, under the names of transformers' configurations.");
         field("data", self.data, any, "The samples to train on and to evaluate on.");
         field("initialization", self.initialization, any, "The weights that a new run starts from.");
         field("batch", self.batch, any, "The number of sequences per optimizer step.");

@@ -6,7 +6,7 @@
 #include "core/error.h"
 #include "core/strings.h"
 #include "kernels/cpu/attention_memory.h"
-#include "model/activation_memory.h"
+#include "model/architecture.h"
 #include "model/gradient_storage.h"
 #include "operations/machine_memory.h"
 
@@ -20,10 +20,11 @@ constexpr std::uint64_t program_bytes = std::uint64_t{130} << 20;
 /// for more than 128 tokens (kernels/cuda/long_attention.h). CPUs keep none, so for them the plan is up to 3 % too high there.
 double mask_bytes(const RunPlan& plan) {
     constexpr std::int64_t keys_per_group = 128, bytes_per_group = 16;
-    const std::int64_t length = plan.settings.data.sequence_length, heads = plan.settings.model.num_attention_heads,
-                       size = plan.settings.model.hidden_size / heads, groups = (length + keys_per_group - 1) / keys_per_group;
-    const bool keeps = plan.compute.dtype == at::kBFloat16 && plan.settings.model.attention_probs_dropout_prob > 0 &&
-                       length > 128 && (size == 32 || size == 64);
+    const ModelShape model = shape_of(plan.settings.model);
+    const std::int64_t length = plan.settings.data.sequence_length, heads = model.num_attention_heads, size = model.head_size(),
+                       groups = (length + keys_per_group - 1) / keys_per_group;
+    const bool keeps =
+        plan.compute.dtype == at::kBFloat16 && model.attention_dropout > 0 && length > 128 && (size == 32 || size == 64);
     return keeps ? static_cast<double>(heads * groups * bytes_per_group) : 0;
 }
 
@@ -41,10 +42,10 @@ std::uint64_t activations_of(const RunPlan& plan) {
 /// A thread works on one head of one sequence at a time, and keeps the memory for the next one.
 std::uint64_t attention_of(const RunPlan& plan, std::int64_t threads) {
     if (plan.compute.on_gpu) return 0;
-    const std::int64_t heads = plan.settings.model.num_attention_heads, busy = std::min(threads, plan.pass_size() * heads);
-    return static_cast<std::uint64_t>(busy) * cpu::attention_memory_of_thread(plan.settings.data.sequence_length,
-                                                                              plan.settings.model.hidden_size / heads,
-                                                                              plan.compute.dtype);
+    const ModelShape model = shape_of(plan.settings.model);
+    const std::int64_t busy = std::min(threads, plan.pass_size() * model.num_attention_heads);
+    return static_cast<std::uint64_t>(busy) *
+           cpu::attention_memory_of_thread(plan.settings.data.sequence_length, model.head_size(), plan.compute.dtype);
 }
 
 /// A row is its tokens' ids, masks and segments, and about 0.15 positions and labels per token.

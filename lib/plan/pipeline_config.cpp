@@ -52,10 +52,10 @@ void check_experiment(const PipelineConfig& pipeline, const std::string& file) {
         throw ConfigError(concat(file, ": export.formats: \"", format, "\" is not available for ", pipeline.experiment, ", ", why,
                                  "\n  do: list other formats, such as [\"torchscript\"]"));
     };
-    if (experiment.model.norm_placement == NormPlacement::pre_ln_zero_residual)
-        refuse("hf", "because transformers has no class for model.norm_placement pre_ln_zero_residual");
-    if (experiment.data.objective == Objective::mlm)
-        refuse("nvidia", "because NVIDIA's scripts need the head for next sentences");
+    ModelConfig model = experiment.model;
+    set_next_sentence(model, experiment.data.objective == Objective::mlm_nsp);
+    if (const std::string why = why_not_hugging_face(model); !why.empty()) refuse("hf", "because " + why);
+    if (const std::string why = why_not_nvidia(model); !why.empty()) refuse("nvidia", "because " + why);
 }
 
 }  // namespace

@@ -30,7 +30,7 @@ struct Resolution {
 
 /// A checkpoint keeps its number of rows: another file of the same vocabulary may be padded differently.
 void resolve_vocab_size(Resolution& r) {
-    if (r.settings.model.vocab_size > 0) return;
+    if (shape_of(r.settings.model).vocab_size > 0) return;
     constexpr std::int64_t bert_uncased = 30522, multiple = 8;
     std::int64_t entries = bert_uncased;
     std::string reason = "there are no shards yet: the size of BERT's own vocabulary";
@@ -45,14 +45,14 @@ void resolve_vocab_size(Resolution& r) {
             "model.vocab_size = \"auto\": ", r.settings.data.training_shards.first(), " has neither ", manifest_name,
             " nor a vocabulary\n  do: set model.vocab_size, or data.vocabulary to the file that the shards were made with"));
     }
-    std::int64_t& rows = r.plan.settings.model.vocab_size;
-    rows = (entries + multiple - 1) / multiple * multiple;
-    if (r.checkpoint != nullptr && r.checkpoint->settings.model.vocab_size > 0) {
-        rows = r.checkpoint->settings.model.vocab_size;
+    std::int64_t rows = (entries + multiple - 1) / multiple * multiple;
+    if (const std::int64_t kept = r.checkpoint != nullptr ? shape_of(r.checkpoint->settings.model).vocab_size : 0; kept > 0) {
+        rows = kept;
         r.decide("model.vocab_size", rows, "a resumed run keeps its number of rows", Origin::checkpoint);
     } else {
         r.decide("model.vocab_size", rows, concat(reason, ", rounded up to a multiple of ", multiple));
     }
+    set_vocab_size(r.plan.settings.model, rows);
 }
 
 void resolve_vocabulary(Resolution& r) {
@@ -60,10 +60,10 @@ void resolve_vocabulary(Resolution& r) {
     data.vocabulary = r.data.vocabulary_file;
     if (!r.settings.data.vocabulary && r.data.vocabulary)
         r.decide("data.vocabulary", data.vocabulary.string(), "beside the shards");
-    if (r.data.vocabulary && r.data.vocabulary->size() > r.plan.settings.model.vocab_size)
-        throw ConfigError(concat("model.vocab_size = ", r.plan.settings.model.vocab_size, ": the vocabulary ",
-                                 data.vocabulary.string(), " has ", r.data.vocabulary->size(),
-                                 " tokens; set it to at least that"));
+    const std::int64_t rows = shape_of(r.plan.settings.model).vocab_size;
+    if (r.data.vocabulary && r.data.vocabulary->size() > rows)
+        throw ConfigError(concat("model.vocab_size = ", rows, ": the vocabulary ", data.vocabulary.string(), " has ",
+                                 r.data.vocabulary->size(), " tokens; set it to at least that"));
     const bool divides = r.settings.data.block_diagonal;
     if (divides && r.data.vocabulary) data.document_end = r.data.vocabulary->specials().sep;
     if ((r.settings.data.masking == Masking::dynamic || divides) && r.data.is_there && !r.data.vocabulary)
@@ -164,7 +164,7 @@ void resolve_data(Resolution& r) {
         r.decide("data.held_out_shards", is_one ? to_json(asked.training_shards) : folder_list(data.held_out_shards),
                  is_one ? "the folder of training shards" : "the folders of training shards");
     }
-    r.plan.settings.model.next_sentence = asked.objective == Objective::mlm_nsp;
+    set_next_sentence(r.plan.settings.model, asked.objective == Objective::mlm_nsp);
     if (asked.block_diagonal && asked.objective == Objective::mlm_nsp)
         throw ConfigError(
             "data.block_diagonal: needs data.objective = \"mlm\", because a pair of sentences is judged as a whole");

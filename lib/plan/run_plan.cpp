@@ -65,8 +65,8 @@ PlannedValue RunPlan::value_of(const std::string& path) const {
 }
 
 RowFormat row_format(const RunPlan& plan) {
-    const BertConfig& model = plan.settings.model;
-    return {plan.settings.data.sequence_length, model.max_position_embeddings, model.vocab_size, model.next_sentence,
+    const ModelShape model = shape_of(plan.settings.model);
+    return {plan.settings.data.sequence_length, model.longest_sequence, model.vocab_size, model.next_sentence,
             plan.data.document_end};
 }
 

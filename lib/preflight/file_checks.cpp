@@ -9,7 +9,6 @@
 #include "core/error.h"
 #include "core/strings.h"
 #include "kernels/cpu/operation_threads.h"
-#include "model/bert_parameters.h"
 #include "operations/machine_memory.h"
 #include "plan/memory_plan.h"
 #include "shards/remote_folder.h"
@@ -55,7 +54,7 @@ std::string check_shards(const RunPlan& plan, const Launch& launch) {
 
 std::string check_memory(const RunPlan& plan, const Launch& launch, at::Device device) {
     const MemoryPlan memory = plan_memory(
-        plan, bert_layout(plan.settings.model, plan.settings.parallel.bucket_mib, launch.world_size), cpu::operation_threads());
+        plan, layout_of(plan.settings.model, plan.settings.parallel.bucket_mib, launch.world_size), cpu::operation_threads());
     const std::int64_t here = launch.local_world_size;
     if (device.is_cpu()) return room_for(memory, "", memory.peak(), here, available_host_memory());
     return concat(room_for(memory, "GPU: ", memory.on_gpu(), 1, available_memory(device)),

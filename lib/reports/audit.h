@@ -24,7 +24,7 @@ struct AuditBound {
 
 /// A tensor of a checkpoint, compared with the recomputed one.
 struct TensorComparison {
-    std::string name;  ///< "bert.pooler.dense.weight", "exp_avg of bert.pooler.dense.weight"
+    std::string name;  ///< a parameter's, or "exp_avg of " one
     bool equal = true;
     double difference = 0;  ///< L2 norm of the difference, relative to that of the checkpoint's tensor
 };

@@ -47,13 +47,12 @@ constexpr const char* what_to_do =
 void refuse_unequal_bits(ControlGroup& ranks, const RunPlan& plan, at::Device device) {
     if (plan.settings.training.cross_check_every_steps == 0) return;
     constexpr const char* setting = "training.cross_check_every_steps: ";
-    const BertConfig& model = plan.settings.model;
+    const std::int64_t head_size = shape_of(plan.settings.model).head_size();
     CountsDropout* const counts_dropout = kernels_for(device).counts_dropout;
-    if (counts_dropout != nullptr &&
-        !counts_dropout(plan.settings.data.sequence_length, model.hidden_size / model.num_attention_heads, plan.compute.dtype))
+    if (counts_dropout != nullptr && !counts_dropout(plan.settings.data.sequence_length, head_size, plan.compute.dtype))
         throw ConfigError(
-            concat(setting, "needs computations that can be repeated bit by bit, and with heads of ",
-                   model.hidden_size / model.num_attention_heads, " features and ", plan.settings.data.sequence_length,
+            concat(setting, "needs computations that can be repeated bit by bit, and with heads of ", head_size, " features and ",
+                   plan.settings.data.sequence_length,
                    " tokens this run uses flash attention, which draws its own dropout masks and adds in a varying ",
                    "order\n  do: set it to 0 for this run"));
     const std::string own = device.is_cpu() ? computed_by(device) : kernels_on(device);

@@ -82,7 +82,7 @@ bool fits_in_memory(const std::function<void()>& pass) {
     }
 }
 
-std::optional<std::uint64_t> trial_pass(const Bert& bert, const FlatParameters& parameters, const RunPlan& plan,
+std::optional<std::uint64_t> trial_pass(const Model& model, const FlatParameters& parameters, const RunPlan& plan,
                                         std::int64_t sequences) {
     const at::Device device = parameters.device();
     c10::DeviceAllocator* const allocator = device.is_cpu() ? nullptr : c10::getDeviceAllocator(device.type());
@@ -90,7 +90,7 @@ std::optional<std::uint64_t> trial_pass(const Bert& bert, const FlatParameters& 
     fits_in_memory([&] {
         if (allocator) allocator->resetPeakStats(device.index());
         const double each = 1.0 / static_cast<double>(sequences);
-        bert.forward_backward(full_length_batch(sequences, plan, device), {each, each}, LossSums(device), {});
+        model.forward_backward(full_length_batch(sequences, plan, device), {each, each}, LossSums(device), {});
         synchronize(device);
         peak =
             allocator ? bytes(allocator->getDeviceStats(device.index()).allocated_bytes, &c10::CachingAllocator::Stat::peak) : 0;

@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "model/bert.h"
+#include "model/model.h"
 #include "parallel/control_group.h"
 #include "parallel/gradient_buckets.h"
 #include "plan/run_plan.h"
@@ -29,7 +29,7 @@ bool fits_in_memory(const std::function<void()>& pass);
 
 /// Runs a pass of sequences of full length on random weights, and forgets its gradients. On a GPU it counts what torch's
 /// allocator has in use; on a CPU nothing is counted.
-std::optional<std::uint64_t> trial_pass(const Bert& bert, const FlatParameters& parameters, const RunPlan& plan,
+std::optional<std::uint64_t> trial_pass(const Model& model, const FlatParameters& parameters, const RunPlan& plan,
                                         std::int64_t sequences);
 
 /// Runs the communication of one step once, with gradients of zero, so that the communication library has allocated

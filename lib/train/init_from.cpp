@@ -152,7 +152,7 @@ std::int64_t init_from(const RunPlan& plan, World& world, const ParameterLayout&
 std::int64_t fill_initial_state(const RunPlan& plan, World& world, const ParameterLayout& layout, ShardedOptimizer& optimizer) {
     OptimizerState& state = optimizer.state();
     for (at::Tensor* slice : {&state.master, &state.exp_avg, &state.exp_avg_sq}) slice->zero_();
-    initialize_weights(plan.settings.model, layout, optimizer.owned_runs(), plan.settings.training.seed, state.master);
+    initialize_weights(layout, optimizer.owned_runs(), plan.settings.training.seed, state.master);
     return plan.settings.initialization.init_from ? init_from(plan, world, layout, optimizer) : 0;
 }
 

@@ -7,7 +7,7 @@
 #include "core/log.h"
 #include "core/strings.h"
 #include "kernels/kernels_in_use.h"
-#include "model/proof_shape.h"
+#include "model/architecture.h"
 #include "parallel/together.h"
 #include "telemetry/nvml.h"
 
@@ -73,7 +73,7 @@ void require_own(const Proof& proof, const std::string& own, const std::string& 
 }  // namespace
 
 ProofShape proof_shape(const RunPlan& plan) {
-    return proof_shape(plan.settings.model, plan.settings.data.sequence_length, plan.compute.dtype);
+    return proof_shape(shape_of(plan.settings.model), plan.settings.data.sequence_length, plan.compute.dtype);
 }
 
 ChosenKernels choose_kernels(ControlGroup& ranks, const RunPlan& plan, at::Device device) {

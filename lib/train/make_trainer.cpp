@@ -5,7 +5,6 @@
 #include "core/numa.h"
 #include "core/strings.h"
 #include "kernels/cpu/operation_threads.h"
-#include "model/bert_parameters.h"
 #include "model/tensor_memory.h"
 #include "operations/gemm_roof.h"
 #include "parallel/make_world.h"
@@ -37,9 +36,9 @@ std::unique_ptr<BatchLoader> make_loader(const RunPlan& plan, const World& world
     settings.threads = plan.data.loader_threads;
     settings.cross_check_every_steps = plan.settings.training.cross_check_every_steps;
     if (plan.settings.data.masking == Masking::dynamic && vocabulary != nullptr)
-        settings.masking =
-            dynamic_masking(*vocabulary, plan.data.masked_lm_prob, plan.settings.data.whole_word_masking,
-                            plan.settings.data.sequence_length, plan.settings.model.vocab_size, plan.settings.training.seed);
+        settings.masking = dynamic_masking(*vocabulary, plan.data.masked_lm_prob, plan.settings.data.whole_word_masking,
+                                           plan.settings.data.sequence_length, shape_of(plan.settings.model).vocab_size,
+                                           plan.settings.training.seed);
     std::vector<std::vector<std::filesystem::path>> files;
     bool is_in_store = false;
     for (const std::filesystem::path& source : plan.data.training_shards) {
@@ -122,20 +121,19 @@ std::string fingerprints_of(const TrainerParts& parts) {
 
 MemoryPlan open_model(TrainerParts& parts, at::Device device) {
     const RunPlan& plan = parts.plan;
-    ParameterLayout layout = bert_layout(plan.settings.model, plan.settings.parallel.bucket_mib, parts.world->size());
+    ParameterLayout layout = layout_of(plan.settings.model, plan.settings.parallel.bucket_mib, parts.world->size());
     const MemoryPlan memory = plan_memory(plan, layout, cpu::operation_threads(), parts.loader->rows_per_epoch());
     if (device.is_cpu())
         refuse_too_large(memory, layout.parameter_elements(), plan.settings.data.sequence_length, plan.parallel.ranks_of_host);
     parts.parameters = std::make_unique<FlatParameters>(std::move(layout), plan.compute.dtype, device, plan.parallel.gradients);
-    parts.bert =
-        std::make_unique<Bert>(plan.settings.model, *parts.parameters,
-                               Bert::Choices{plan.compute.dropout_seed, plan.settings.training.activation_checkpointing});
+    parts.model = make_model(plan.settings.model, *parts.parameters,
+                             {plan.compute.dropout_seed, plan.settings.training.activation_checkpointing});
     const std::int64_t stage = plan.settings.parallel.zero_stage;
     parts.optimizer = std::make_unique<ShardedOptimizer>(plan.settings.optimizer, parts.parameters->layout(),
                                                          stage == 0 ? std::nullopt : std::optional(parts.world->rank()), device);
     parts.buckets = std::make_unique<GradientBuckets>(*parts.parameters, *parts.world,
                                                       GradientBuckets::Choices{stage, plan.parallel.reduce_dtype});
-    parts.step = std::make_unique<TrainStep>(*parts.bert, *parts.parameters, *parts.buckets, *parts.optimizer, *parts.world,
+    parts.step = std::make_unique<TrainStep>(*parts.model, *parts.parameters, *parts.buckets, *parts.optimizer, *parts.world,
                                              plan.settings.training.loss_mean, stage, plan.data.training_shards.size());
     return memory;
 }
@@ -153,7 +151,7 @@ void probe_passes(TrainerParts& parts) {
             return trial_exchange(*parts.buckets, *parts.parameters, parts.optimizer->state().master);
         },
         [&] { return memory_for_passes(device); },
-        [&](std::int64_t sequences) { return trial_pass(*parts.bert, *parts.parameters, plan, sequences); });
+        [&](std::int64_t sequences) { return trial_pass(*parts.model, *parts.parameters, plan, sequences); });
     if (plan.pass_size() != before) parts.loader->set_micro_batch_size(plan.pass_size());
 }
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "core/error.h"
-#include "model/bert_parameters.h"
 #include "tokens/byte_alphabet.h"
 #include "tokens/open_tokenizer.h"
 #include "tokens/vocabulary_extension.h"
@@ -72,7 +71,7 @@ void fill_new_rows(const WeightFiles& files, const ImportPlan& plan, std::span<c
                    const ParameterLayout& layout, std::span<const OwnedRun> runs, const at::Tensor& slice) {
     for (const OwnedRun& run : runs) {
         const ParameterSpec& spec = layout.parameters()[run.parameter].spec;
-        if (!has_row_per_token(spec.name)) continue;
+        if (spec.rows != RowsMeaning::per_token) continue;
         const auto source = std::ranges::find(plan.imports, spec.name, &PlannedImport::name);
         if (source == plan.imports.end()) continue;
         fill_run(files, files.tensors()[source->tensor], tokens, spec.elements() / spec.shape[0], run, slice.data_ptr<float>());

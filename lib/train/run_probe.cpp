@@ -15,12 +15,12 @@ RunProbe::RunProbe(const std::filesystem::path& file, std::shared_ptr<const Toke
 
 std::string RunProbe::fingerprint() const { return concat(texts_.size(), " texts, CRC-32 ", texts_.crc32); }
 
-std::optional<ProbeRecord> RunProbe::judge(const Bert& bert, at::Device device, World& world,
+std::optional<ProbeRecord> RunProbe::judge(const Model& model, at::Device device, World& world,
                                            const std::function<bool()>& leave) const {
     TextEncoderSettings settings;
-    settings.max_length = bert.config().max_position_embeddings;
+    settings.max_length = model.shape().longest_sequence;
     settings.threads = static_cast<std::size_t>(at::get_num_threads());
-    const auto result = probe(TextEncoder(bert, *tokenizer_, device, settings), texts_, world, leave);
+    const auto result = probe(TextEncoder(model, *tokenizer_, device, settings), texts_, world, leave);
     return result ? std::optional(result->record) : std::nullopt;
 }
 

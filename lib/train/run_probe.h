@@ -9,7 +9,7 @@
 #include <string>
 
 #include "inference/labelled_texts.h"
-#include "model/bert.h"
+#include "model/model.h"
 #include "parallel/world.h"
 #include "telemetry/probe_record.h"
 #include "tokens/tokenizer.h"
@@ -25,7 +25,8 @@ public:
     std::string fingerprint() const;
     /// Judges the model as it is (inference/probe.h). All ranks call it together.
     /// @returns nullopt when `leave` returned true
-    std::optional<ProbeRecord> judge(const Bert& bert, at::Device device, World& world, const std::function<bool()>& leave) const;
+    std::optional<ProbeRecord> judge(const Model& model, at::Device device, World& world,
+                                     const std::function<bool()>& leave) const;
 
 private:
     LabelledTexts texts_;

@@ -9,19 +9,19 @@
 #include <ATen/Parallel.h>
 
 #include "checkpoint/checkpoint_files.h"
-#include "model/bert_parameters.h"
 #include "train/host_buffer.h"
 
 namespace bertpretrain {
 namespace {
 
 /// Returns the checkpoint's tensors in its order, without data.
-TrainingState describe_tensors(const BertConfig& config) {
+TrainingState describe_tensors(const ModelConfig& config) {
     TrainingState state;
-    for (const ParameterSpec& spec : bert_parameters(config).checkpoint_order)
+    for (const ParameterSpec& spec : parameters_of(config).checkpoint_order) {
         state.parameters.tensors.push_back({spec.name, spec.shape});
+        if (!spec.tied_name.empty()) state.aliases.push_back({spec.tied_name, spec.name});
+    }
     state.moments["exp_avg"] = state.moments["exp_avg_sq"] = state.parameters;
-    for (const auto& [alias, name] : tied_names()) state.aliases.push_back({alias, name});
     return state;
 }
 
@@ -37,7 +37,7 @@ void add_pieces(TensorSet& set, const ParameterLayout& layout, std::int64_t rank
     }
 }
 
-Snapshot describe(const BertConfig& config, const ParameterLayout& layout, std::int64_t rank, const OptimizerState& on_host) {
+Snapshot describe(const ModelConfig& config, const ParameterLayout& layout, std::int64_t rank, const OptimizerState& on_host) {
     Snapshot snapshot{on_host.master, on_host.exp_avg, on_host.exp_avg_sq, describe_tensors(config)};
     add_pieces(snapshot.state.parameters, layout, rank, snapshot.master);
     add_pieces(snapshot.state.moments["exp_avg"], layout, rank, snapshot.exp_avg);
@@ -75,11 +75,11 @@ at::Tensor slice_buffer(const ParameterLayout& layout, at::Device device) {
 
 }  // namespace
 
-Snapshot see_state(const BertConfig& config, const ParameterLayout& layout, std::int64_t rank, const OptimizerState& optimizer) {
+Snapshot see_state(const ModelConfig& config, const ParameterLayout& layout, std::int64_t rank, const OptimizerState& optimizer) {
     return describe(config, layout, rank, {optimizer.master.cpu(), optimizer.exp_avg.cpu(), optimizer.exp_avg_sq.cpu()});
 }
 
-std::uint64_t checkpoint_bytes(const BertConfig& config) { return checkpoint_bytes(describe_tensors(config)); }
+std::uint64_t checkpoint_bytes(const ModelConfig& config) { return checkpoint_bytes(describe_tensors(config)); }
 
 SnapshotBuffers::SnapshotBuffers(const ParameterLayout& layout, at::Device device)
     : master_(slice_buffer(layout, device)), exp_avg_(slice_buffer(layout, device)), exp_avg_sq_(slice_buffer(layout, device)) {}
@@ -88,7 +88,7 @@ std::uint64_t SnapshotBuffers::bytes(const ParameterLayout& layout) {
     return 3 * sizeof(float) * static_cast<std::uint64_t>(layout.slice_elements());
 }
 
-Snapshot SnapshotBuffers::copy(const BertConfig& config, const ParameterLayout& layout, std::int64_t rank,
+Snapshot SnapshotBuffers::copy(const ModelConfig& config, const ParameterLayout& layout, std::int64_t rank,
                                const OptimizerState& optimizer) {
     copy_slice(layout, rank, optimizer.master, master_);
     copy_slice(layout, rank, optimizer.exp_avg, exp_avg_);

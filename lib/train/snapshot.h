@@ -7,7 +7,7 @@
 #include <ATen/core/Tensor.h>
 
 #include "checkpoint/training_state.h"
-#include "model/bert_config.h"
+#include "model/architecture.h"
 #include "model/parameter_layout.h"
 #include "optimizer/sharded_optimizer.h"
 
@@ -22,10 +22,10 @@ struct Snapshot {
 
 /// Returns the part of a checkpoint that a rank writes. If every rank holds everything (ZeRO stage 0), each writes one slice.
 /// On the CPU, the pieces are in the optimizer's own memory: it must not step while they are in use.
-Snapshot see_state(const BertConfig& config, const ParameterLayout& layout, std::int64_t rank, const OptimizerState& optimizer);
+Snapshot see_state(const ModelConfig& config, const ParameterLayout& layout, std::int64_t rank, const OptimizerState& optimizer);
 
 /// Returns the bytes that a checkpoint of this model takes on disk.
-std::uint64_t checkpoint_bytes(const BertConfig& config);
+std::uint64_t checkpoint_bytes(const ModelConfig& config);
 
 /// Host buffers for one rank's slice, reused by each copy; page-locked for a GPU. The constructor touches all pages, so that the
 /// first copy is as fast as later ones.
@@ -37,7 +37,7 @@ public:
     static std::uint64_t bytes(const ParameterLayout& layout);
 
     /// Copies the slice, with all of torch's threads. The result is valid until the next copy.
-    Snapshot copy(const BertConfig& config, const ParameterLayout& layout, std::int64_t rank, const OptimizerState& optimizer);
+    Snapshot copy(const ModelConfig& config, const ParameterLayout& layout, std::int64_t rank, const OptimizerState& optimizer);
 
 private:
     at::Tensor master_, exp_avg_, exp_avg_sq_;

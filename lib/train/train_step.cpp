@@ -54,7 +54,7 @@ StepRecord record_of(const StepOutcome& outcome, std::int64_t step, double learn
     record.samples = step * plan.global_batch();
     record.loss = outcome.mlm_loss + outcome.nsp_loss;
     record.mlm_loss = outcome.mlm_loss;
-    record.next_sentence = plan.settings.model.next_sentence;
+    record.next_sentence = shape_of(plan.settings.model).next_sentence;
     record.nsp_loss = outcome.nsp_loss;
     record.mlm_accuracy = outcome.mlm_accuracy;
     record.learning_rate = learning_rate;
@@ -62,9 +62,9 @@ StepRecord record_of(const StepOutcome& outcome, std::int64_t step, double learn
     return record;
 }
 
-TrainStep::TrainStep(const Bert& bert, const FlatParameters& parameters, GradientBuckets& buckets, ShardedOptimizer& optimizer,
+TrainStep::TrainStep(const Model& model, const FlatParameters& parameters, GradientBuckets& buckets, ShardedOptimizer& optimizer,
                      World& world, LossMean loss_mean, std::int64_t zero_stage, std::size_t sources)
-    : bert_(bert),
+    : model_(model),
       parameters_(parameters),
       buckets_(buckets),
       optimizer_(optimizer),
@@ -113,8 +113,8 @@ bool TrainStep::accumulate(const GlobalBatch& batch, const StepCounts& whole, co
         const MicroBatch& micro = batch.micro_batches[static_cast<std::size_t>(i)];
         clock.enter(Phase::forward);
         wait_for_copy(micro);
-        bert_.forward_backward(micro, loss_scale(whole, micro), LossSums(sums_CS4[i]), moves(i + 1 == count, clock),
-                               /*accumulate=*/i > 0);
+        model_.forward_backward(micro, loss_scale(whole, micro), LossSums(sums_CS4[i]), moves(i + 1 == count, clock),
+                                /*accumulate=*/i > 0);
         if (i == 0 && after_first && whole.fewest_micro_batches > 1) after_first(sums_CS4[0]);
     }
     if (count > 0) return true;
@@ -129,7 +129,7 @@ at::Tensor TrainStep::compute(const MicroBatch& micro, const StepCounts& whole, 
     parameters_.begin_gradients();
     at::Tensor sums_S4 = at::zeros({static_cast<std::int64_t>(sources_), LossSums::count},
                                    at::TensorOptions(parameters_.device()).dtype(at::kDouble));
-    bert_.forward_backward(micro, loss_scale(whole, micro), LossSums(sums_S4), moves(false, clock), /*accumulate=*/false);
+    model_.forward_backward(micro, loss_scale(whole, micro), LossSums(sums_S4), moves(false, clock), /*accumulate=*/false);
     return sums_S4;
 }
 

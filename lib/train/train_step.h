@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "batches/micro_batch.h"
-#include "model/bert.h"
+#include "model/model.h"
 #include "optimizer/sharded_optimizer.h"
 #include "parallel/block_sum_exchange.h"
 #include "parallel/gradient_buckets.h"
@@ -59,7 +59,7 @@ public:
     /// All arguments must outlive this object.
     /// @param zero_stage 0: `optimizer` works on whole tensors and does not communicate
     /// @param sources that the batches' samples come from
-    TrainStep(const Bert& bert, const FlatParameters& parameters, GradientBuckets& buckets, ShardedOptimizer& optimizer,
+    TrainStep(const Model& model, const FlatParameters& parameters, GradientBuckets& buckets, ShardedOptimizer& optimizer,
               World& world, LossMean loss_mean, std::int64_t zero_stage, std::size_t sources = 1);
 
     /// Runs one step; all ranks call it together. Returns while the new weights are still being gathered: see settle().
@@ -104,7 +104,7 @@ private:
     /// Adds the sums of each source to the outcome, if there are several; all ranks call it together.
     void add_sources(StepOutcome& outcome, const GlobalBatch& batch, const at::Tensor& sums_CS4);
 
-    const Bert& bert_;
+    const Model& model_;
     const FlatParameters& parameters_;
     GradientBuckets& buckets_;
     ShardedOptimizer& optimizer_;

@@ -370,10 +370,10 @@ bool Trainer::evaluate_held_out() {
         clock_.enter(Phase::evaluation);
         return stop_in_evaluation_.leave();
     };
-    auto record = evaluate(*parts_.bert, *parts_.held_out, *parts_.world, step_, leave_early);
+    auto record = evaluate(*parts_.model, *parts_.held_out, *parts_.world, step_, leave_early);
     if (!record) return false;
     if (parts_.probe) {
-        record->probe = parts_.probe->judge(*parts_.bert, parts_.parameters->device(), *parts_.world, leave_early);
+        record->probe = parts_.probe->judge(*parts_.model, parts_.parameters->device(), *parts_.world, leave_early);
         if (!record->probe) return false;
     }
     step_evaluated_ = step_;
@@ -418,7 +418,7 @@ Snapshot Trainer::with_progress(Snapshot snapshot) const {
 void Trainer::save(bool training_goes_on) {
     if (step_ == 0 || (training_goes_on && last_save_step_ == step_)) return;
     clock_.enter(Phase::saving);
-    const BertConfig& model = settings().model;
+    const ModelConfig& model = settings().model;
     const ParameterLayout& layout = parts_.parameters->layout();
     const std::int64_t rank = parts_.world->rank();
     const OptimizerState& optimizer = parts_.optimizer->state();

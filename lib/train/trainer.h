@@ -15,7 +15,7 @@
 #include "batches/batch_loader.h"
 #include "checkpoint/checkpoint_store.h"
 #include "inference/evaluate.h"
-#include "model/bert.h"
+#include "model/model.h"
 #include "parallel/launch_environment.h"
 #include "plan/run_plan.h"
 #include "telemetry/device_usage.h"
@@ -56,7 +56,7 @@ struct TrainerParts {
     std::unique_ptr<EvaluationBatches> held_out;  ///< null: no evaluation
     std::unique_ptr<RunProbe> probe;              ///< null: none
     std::unique_ptr<FlatParameters> parameters;
-    std::unique_ptr<Bert> bert;
+    std::unique_ptr<Model> model;
     std::unique_ptr<ShardedOptimizer> optimizer;
     std::unique_ptr<GradientBuckets> buckets;
     std::unique_ptr<TrainStep> step;

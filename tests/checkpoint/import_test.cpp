@@ -6,9 +6,9 @@
 
 #include "checkpoint/described_model.h"
 #include "checkpoint/example_state.h"
-#include "checkpoint/parameter_names.h"
 #include "core/error.h"
-#include "model/bert_parameters.h"
+#include "model/bert/hugging_face.h"
+#include "model/bert/parameters.h"
 #include "support/made_once.h"
 #include "support/shared_data.h"
 
@@ -39,14 +39,8 @@ BertConfig small_bert() {
     return config;
 }
 
-std::vector<TensorDescription> parameters_of(const BertConfig& config) {
-    std::vector<TensorDescription> parameters;
-    for (const ParameterSpec& spec : bert_parameters(config).checkpoint_order) parameters.push_back({spec.name, spec.shape});
-    return parameters;
-}
-
 ImportPlan plan(const WeightFiles& files, const BertConfig& config = small_bert(), const ImportChoices& choices = {}) {
-    return plan_import(files, config, choices);
+    return plan_import(files, {ModelType::bert, config}, choices);
 }
 
 std::vector<float> read(const WeightFiles& files, const PlannedImport& planned, std::int64_t elements) {
@@ -62,7 +56,7 @@ void check_equal(const fs::path& path, const std::string& expected) {
     const WeightFiles files(find_weights(path));
     files.verify();
     const ImportPlan found = plan(files);
-    CHECK(found.imports.size() == parameters_of(small_bert()).size());
+    CHECK(found.imports.size() == parameters_of(small_bert()).checkpoint_order.size());
     const PtReader truth(models() / expected);
     for (const PlannedImport& import : found.imports) {
         const PtTensor& tensor = *truth.root().find(import.name)->tensor();
@@ -122,7 +116,7 @@ TEST_CASE("a model without its heads is refused, unless missing parameters are a
     const WeightFiles files(find_weights(models() / "encoder"));
     const ImportPlan found = plan(files, small_bert(), {.missing_allowed = true});
     CHECK(found.initial.size() == 7);
-    CHECK(found.imports.size() + 7 == parameters_of(small_bert()).size());
+    CHECK(found.imports.size() + 7 == parameters_of(small_bert()).checkpoint_order.size());
 }
 
 TEST_CASE("tensors that the model lacks are refused, unless unexpected ones are allowed", "[system]") {
@@ -173,15 +167,15 @@ TEST_CASE("twenty wrong files are refused with the reason", "[system]") {
 }
 
 TEST_CASE("Hugging Face's config determines the shape, and settings that compute something else are refused", "[system]") {
-    const BertConfig described = described_model(models() / "hf/config.json");
-    CHECK(described.hidden_size == 16);
-    CHECK(described.max_position_embeddings == 24);
-    CHECK(described.norm_placement == NormPlacement::post_ln);
-    refuse_other_arithmetic(described, small_bert(), "config.json");
+    const ModelConfig described = described_model(models() / "hf/config.json");
+    CHECK(described.bert.hidden_size == 16);
+    CHECK(described.bert.max_position_embeddings == 24);
+    CHECK(described.bert.norm_placement == NormPlacement::post_ln);
+    refuse_other_arithmetic(described, {ModelType::bert, small_bert()}, "config.json");
     BertConfig other = small_bert();
     other.num_attention_heads = 4;
     other.hidden_act = HiddenAct::gelu_new;
-    CHECK_THROWS_WITH(refuse_other_arithmetic(described, other, "config.json"),
+    CHECK_THROWS_WITH(refuse_other_arithmetic(described, {ModelType::bert, other}, "config.json"),
                       Says("model.num_attention_heads: 2 in the file, 4 in this experiment") && Says("model.hidden_act"));
     const TemporaryFolder folder;
     write_text(folder / "config.json", R"({"model_type": "roberta", "hidden_size": 16})");
@@ -192,25 +186,27 @@ TEST_CASE("Hugging Face's config determines the shape, and settings that compute
 
 TEST_CASE("real files of the hub are read", "[system]") {
     NEEDS_SHARED_DATA();
-    BertConfig config = described_model(shared_data() / "ckpt/coldfire_tiny_bert/config.json");
+    ModelConfig model = described_model(shared_data() / "ckpt/coldfire_tiny_bert/config.json");
     const WeightFiles tiny(find_weights(shared_data() / "ckpt/coldfire_tiny_bert"));
-    CHECK(plan(tiny, config, {.missing_allowed = true}).imports.size() == 4 + 2 * 16 + 1);
-    config = described_model(shared_data() / "ckpt/camphr_ner_bert/config.json");
+    CHECK(plan(tiny, model.bert, {.missing_allowed = true}).imports.size() == 4 + 2 * 16 + 1);
+    model = described_model(shared_data() / "ckpt/camphr_ner_bert/config.json");
     const WeightFiles ner(find_weights(shared_data() / "ckpt/camphr_ner_bert"));
-    const ImportPlan found = plan(ner, config, {.missing_allowed = true, .unexpected_allowed = true});
-    CHECK(found.imports.size() + found.initial.size() == parameters_of(config).size());
+    const ImportPlan found = plan(ner, model.bert, {.missing_allowed = true, .unexpected_allowed = true});
+    CHECK(found.imports.size() + found.initial.size() == parameters_of(model).checkpoint_order.size());
     CHECK(found.ignored == std::vector<std::string>{"classifier.weight", "classifier.bias"});
 }
 
 TEST_CASE("parameter names of every origin convert to Hugging Face's names", "[system]") {
+    const NamingRules& rules = naming_rules(BertConfig());
     for (const char* name : {"bert.pooler.dense.weight", "pooler.dense.weight", "module.bert.pooler.dense_act.weight",
                              "module.module.bert.pooler.dense.weight", "bert.pooler.dense.gamma"})
-        CHECK(hugging_face_name(name) == "bert.pooler.dense.weight");
-    CHECK(hugging_face_name("something.else") == "something.else");
-    CHECK(nvidia_name("bert.pooler.dense.weight") == "bert.pooler.dense_act.weight");
-    CHECK(nvidia_name("bert.encoder.layer.0.attention.output.dense.bias") == "bert.encoder.layer.0.attention.output.dense.bias");
-    for (const TensorDescription& parameter : parameters_of(small_bert()))
-        CHECK(hugging_face_name(nvidia_name(parameter.name)) == parameter.name);
+        CHECK(our_name(rules, name) == "bert.pooler.dense.weight");
+    CHECK(our_name(rules, "something.else") == "something.else");
+    CHECK(nvidia_name(BertConfig(), "bert.pooler.dense.weight") == "bert.pooler.dense_act.weight");
+    CHECK(nvidia_name(BertConfig(), "bert.encoder.layer.0.attention.output.dense.bias") ==
+          "bert.encoder.layer.0.attention.output.dense.bias");
+    for (const ParameterSpec& parameter : parameters_of(small_bert()).checkpoint_order)
+        CHECK(our_name(rules, nvidia_name(BertConfig(), parameter.name)) == parameter.name);
 }
 
 }  // namespace bertpretrain

@@ -1,7 +1,7 @@
 #include "train/device_batch.h"
 
 #include "gpu/gpu.h"
-#include "model/bert_parameters.h"
+#include "model/bert/bert.h"
 
 using namespace bertpretrain;
 using namespace bertpretrain::testing;
@@ -11,7 +11,7 @@ TEST_CASE("on a GPU a trial pass measures memory that grows with the sequences, 
     const auto device = find_usable_gpu();
     BertConfig model;
     model.vocab_size = 30528;
-    const FlatParameters parameters(bert_layout(model, 25, 1), at::kBFloat16, *device);
+    const FlatParameters parameters(layout_of({ModelType::bert, model}, 25, 1), at::kBFloat16, *device);
     parameters.compute_weights().fill_(0.01);
     const Bert bert(model, parameters, {7, false});
     const auto few = trial_pass(bert, parameters, RunPlan(), 16), more = trial_pass(bert, parameters, RunPlan(), 64);

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "core/error.h"
+#include "kernels/fused_operations.h"
 #include "kernels/kernel_inputs.h"
 #include "kernels/open_cuda_module.h"
 #include "plan/device_choice.h"

@@ -1,7 +1,7 @@
 #include "model/initialize.h"
 
 #include "gpu/gpu.h"
-#include "model/bert_parameters.h"
+#include "model/bert/parameters.h"
 #include "optimizer/sharded_optimizer.h"
 
 using namespace bertpretrain;
@@ -13,11 +13,11 @@ TEST_CASE("a new model on a GPU has the same weights as on the CPU", "[gpu]") {
     BertConfig model;
     model.vocab_size = 30528;
     model.hidden_size = 128, model.num_attention_heads = 2, model.num_hidden_layers = 2, model.intermediate_size = 512;
-    const ParameterLayout layout = bert_layout(model, 1, 2);
+    const ParameterLayout layout = layout_of({ModelType::bert, model}, 1, 2);
     for (const std::int64_t shard : {0, 1}) {
         const ShardedOptimizer here({}, layout, shard, at::kCPU), there({}, layout, shard, *device);
         for (const ShardedOptimizer* optimizer : {&here, &there})
-            initialize_weights(model, layout, optimizer->owned_runs(), 7, optimizer->state().master);
+            initialize_weights(layout, optimizer->owned_runs(), 7, optimizer->state().master);
         CHECK(here.state().master.abs().max().item<float>() > 0);
         CHECK(there.state().master.cpu().equal(here.state().master));
     }

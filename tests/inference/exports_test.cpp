@@ -5,7 +5,7 @@
 
 #include <ATen/ATen.h>
 
-#include "inference/load_model.h"
+#include "inference/loaded_model.h"
 #include "inference/text_encoder.h"
 #include "inference/whole_texts.h"
 #include "support/catch.h"
@@ -33,14 +33,14 @@ void write_ours(const fs::path& checkpoint, const fs::path& folder) {
     std::vector<std::vector<std::int32_t>> ids;
     for (const std::string& line : lines) texts["ids"].push_back(ids.emplace_back(ids_of(tokenizer, line)));
     const MicroBatch batch = batch_of_texts(ids);
-    const Logits logits = model.bert->logits(batch);
+    const Logits logits = model.model->logits(batch);
     write_text(folder / "texts.json", texts.dump());
     const auto write = [&](const char* name, const at::Tensor& values) {
         const at::Tensor plain = values.contiguous();
         write_text(folder / name, {static_cast<const char*>(plain.data_ptr()), plain.nbytes()});
     };
-    write("hidden.f32", model.bert->encode(batch));
-    write("pooled.f32", model.bert->pool(model.bert->encode_first(batch)));
+    write("hidden.f32", model.model->encode(batch));
+    write("pooled.f32", model.model->pool(model.model->encode_first(batch)));
     write("mlm.f32", logits.mlm_MV);
     write("nsp.f32", logits.next_sentence_B2);
 }

@@ -4,7 +4,7 @@
 
 #include <ATen/ATen.h>
 
-#include "inference/load_model.h"
+#include "inference/loaded_model.h"
 #include "inference/whole_texts.h"
 #include "support/catch.h"
 #include "system/small_run.h"
@@ -67,9 +67,9 @@ TEST_CASE("with an extended vocabulary, text without new tokens has bit-equal lo
         CAPTURE(compute_dtype);
         const LoadedModel old_model = load_model(before, compute_dtype, at::kCPU),
                           model = load_model(folder / "run/checkpoints/step_00000001", compute_dtype, at::kCPU);
-        REQUIRE(model.config.vocab_size == 864);  // 860, as a multiple of 8
-        const Logits old_logits = old_model.bert->logits(batch), logits = model.bert->logits(batch);
-        CHECK(at::equal(logits.mlm_MV.narrow(1, 0, old_model.config.vocab_size), old_logits.mlm_MV));
+        REQUIRE(shape_of(model.config).vocab_size == 864);  // 860, as a multiple of 8
+        const Logits old_logits = old_model.model->logits(batch), logits = model.model->logits(batch);
+        CHECK(at::equal(logits.mlm_MV.narrow(1, 0, shape_of(old_model.config).vocab_size), old_logits.mlm_MV));
         CHECK(at::equal(logits.next_sentence_B2, old_logits.next_sentence_B2));
     }
 }

@@ -33,7 +33,7 @@ at::Tensor hidden(const Bert& bert, const std::vector<std::int64_t>& ids) {
 }  // namespace
 
 TEST_CASE("a text's vector is its tokens' mean, its first hidden state, or the pooler's output") {
-    Model model(odd_config(GENERATE("post_ln", "pre_ln", "pre_ln_zero_residual")));
+    OwnedModel model(odd_config(GENERATE("post_ln", "pre_ln", "pre_ln_zero_residual")));
     model.randomize(3);
     const WordPiece tokenizer = letters_tokenizer();
     const auto vectors = [&](Pooling pooling) {
@@ -51,7 +51,7 @@ TEST_CASE("a text's vector is its tokens' mean, its first hidden state, or the p
 }
 
 TEST_CASE("vectors do not depend on the size of batches, and normalized ones have length 1") {
-    Model model(odd_config("post_ln"));
+    OwnedModel model(odd_config("post_ln"));
     model.randomize(4);
     const WordPiece tokenizer = letters_tokenizer();
     const at::Tensor right = TextEncoder(model.bert, tokenizer, at::kCPU, {Pooling::mean, 40}).encode(texts).vectors_LH;
@@ -65,7 +65,7 @@ TEST_CASE("vectors do not depend on the size of batches, and normalized ones hav
 }
 
 TEST_CASE("a text that is longer than the model allows is truncated before [SEP], and counted") {
-    Model model(odd_config("post_ln"));
+    OwnedModel model(odd_config("post_ln"));
     model.randomize(5);
     const WordPiece tokenizer = letters_tokenizer();
     const TextVectors cut = TextEncoder(model.bert, tokenizer, at::kCPU, {Pooling::mean, 5}).encode(texts);

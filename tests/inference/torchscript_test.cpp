@@ -14,12 +14,12 @@ TEST_CASE("the TorchScript source computes what the model does, for every norm p
     BertConfig config = odd_config(GENERATE("post_ln", "pre_ln", "pre_ln_zero_residual"));
     config.hidden_act = GENERATE(HiddenAct::gelu, HiddenAct::gelu_new);
     CAPTURE(name_of(config.norm_placement), name_of(config.hidden_act));
-    Model model(config);
+    OwnedModel model(config);
     model.randomize(6);
     const TemporaryFolder folder;
-    write_torchscript(folder / "model.pt", config, model.parameters, {{"config.json", "{}"}});
-    CHECK_NOTHROW(check_torchscript(folder / "model.pt", model.bert));
+    write_torchscript(folder / "model.pt", as_model(config), model.parameters, {{"config.json", "{}"}});
+    CHECK_NOTHROW(check_torchscript(folder / "model.pt", model.bert, as_model(config)));
 
     model.parameters.weight("bert.encoder.layer.1.output.dense.bias").select(0, 0).add_(0.01);
-    CHECK_THROWS_AS(check_torchscript(folder / "model.pt", model.bert), CheckpointError);
+    CHECK_THROWS_AS(check_torchscript(folder / "model.pt", model.bert, as_model(config)), CheckpointError);
 }

@@ -1,4 +1,4 @@
-#include "model/bert.h"
+#include "model/bert/bert.h"
 
 #include "batches/source_parts.h"
 #include "model/small_model.h"
@@ -17,7 +17,7 @@ TEST_CASE("activation checkpointing changes no bit of a gradient") {
         for (const std::string& placement : placements) {
             CAPTURE(compute_dtype, placement);
             const BertConfig config = odd_config(placement);
-            Model kept(config, compute_dtype, {5, false}), computed_again(config, compute_dtype, {5, true});
+            OwnedModel kept(config, compute_dtype, {5, false}), computed_again(config, compute_dtype, {5, true});
             kept.randomize(3);
             computed_again.randomize(3);
             const MicroBatch batch = random_batch(config, lengths);
@@ -33,11 +33,11 @@ TEST_CASE("further rows of the vocabulary leave the logits of the other tokens a
     for (const at::ScalarType compute_dtype : {at::kFloat, at::kBFloat16}) {
         BertConfig config = odd_config("post_ln");
         config.vocab_size = 104;
-        Model model(config, compute_dtype);
+        OwnedModel model(config, compute_dtype);
         model.randomize(6);
         const MicroBatch batch = random_batch(config, lengths);
         config.vocab_size = 160;
-        Model grown(config, compute_dtype);
+        OwnedModel grown(config, compute_dtype);
         grown.randomize(7);
         for (const PlacedParameter& parameter : model.parameters.layout().parameters()) {
             const at::Tensor weight = model.parameters.weight(parameter.spec.name);
@@ -53,7 +53,7 @@ TEST_CASE("further rows of the vocabulary leave the logits of the other tokens a
 TEST_CASE("with dropout, every gradient is the slope of the loss") {
     for (const std::string& placement : placements) {
         const BertConfig config = odd_config(placement);
-        Model model(config, at::kFloat, {11, false});
+        OwnedModel model(config, at::kFloat, {11, false});
         model.randomize(4);
         const MicroBatch batch = random_batch(config, {1, 2, 17, 9});
         const LossScale scale = mean_over(batch);
@@ -88,7 +88,7 @@ TEST_CASE("losses and gradients of the heads' biases follow from the logits") {
             CAPTURE(compute_dtype, placement);
             BertConfig config = odd_config(placement);
             config.hidden_dropout_prob = config.attention_probs_dropout_prob = 0;
-            Model model(config, compute_dtype);
+            OwnedModel model(config, compute_dtype);
             model.randomize(2);
             const MicroBatch batch = random_batch(config, lengths);
             const Logits logits = model.bert.logits(batch);
@@ -113,7 +113,7 @@ TEST_CASE("each source of a batch has the losses of its own sequences, and the g
         const UnpaddedSamples samples = random_samples(config, lengths);
         const MicroBatch whole = build_batch(samples);
         const LossScale scale = mean_over(whole);
-        Model model(config, dtype, {21, false});
+        OwnedModel model(config, dtype, {21, false});
         model.randomize(6);
         const LossSums sums = sums_of(model, whole, scale);
         const at::Tensor gradients = model.parameters.gradients().clone();
@@ -156,7 +156,7 @@ TEST_CASE("losses and gradients do not depend on how samples are cut into micro-
         const UnpaddedSamples samples = random_samples(config, lengths);
         const MicroBatch whole = build_batch(samples);
         const LossScale scale = mean_over(whole);
-        Model model(config, at::kFloat, {21, false});
+        OwnedModel model(config, at::kFloat, {21, false});
         model.randomize(6);
         const LossSums sums = sums_of(model, whole, scale);
         const at::Tensor gradients = model.parameters.gradients().clone();
@@ -182,7 +182,7 @@ TEST_CASE("losses and gradients do not depend on how samples are cut into micro-
 TEST_CASE("gradients accumulate, and another seed gives other dropout masks") {
     const BertConfig config = odd_config("post_ln");
     const MicroBatch batch = random_batch(config, lengths);
-    Model model(config, at::kFloat, {1, false}), other(config, at::kFloat, {2, false});
+    OwnedModel model(config, at::kFloat, {1, false}), other(config, at::kFloat, {2, false});
     model.randomize(6);
     other.randomize(6);
     sums_of(model, batch, mean_over(batch));
@@ -198,7 +198,7 @@ TEST_CASE("a step's first micro-batch needs no zeroed gradients where they are s
         for (const std::string& placement : placements) {
             CAPTURE(compute_dtype, placement);
             const BertConfig config = odd_config(placement);
-            Model model(config, compute_dtype);
+            OwnedModel model(config, compute_dtype);
             model.randomize(2);
             const MicroBatch batch = random_batch(config, lengths);
             sums_of(model, batch, mean_over(batch));
@@ -216,7 +216,7 @@ TEST_CASE("when a stage of the backward ends, its parameters' gradients are fina
     for (const std::string& placement : placements) {
         CAPTURE(placement);
         const BertConfig config = odd_config(placement);
-        Model model(config);
+        OwnedModel model(config);
         model.randomize(2);
         const MicroBatch batch = random_batch(config, lengths);
         struct Snapshot {
@@ -248,7 +248,7 @@ TEST_CASE("the forward reads no parameter before it has requested it") {
     for (const std::string placement : {"post_ln", "pre_ln", "pre_ln_zero_residual"}) {
         CAPTURE(placement);
         const BertConfig config = odd_config(placement);
-        Model model(config);
+        OwnedModel model(config);
         model.randomize(2);
         const MicroBatch batch = random_batch(config, lengths);
         const LossSums expected(at::kCPU), sums(at::kCPU);
@@ -283,9 +283,9 @@ TEST_CASE("evaluation gives the losses of training without dropout, and changes 
             CAPTURE(compute_dtype, placement);
             BertConfig config = odd_config(placement);
             const MicroBatch batch = random_batch(config, lengths);
-            Model with_dropout(config, compute_dtype);
+            OwnedModel with_dropout(config, compute_dtype);
             config.hidden_dropout_prob = config.attention_probs_dropout_prob = 0;
-            Model without(config, compute_dtype);
+            OwnedModel without(config, compute_dtype);
             with_dropout.randomize(2);
             without.randomize(2);
             const LossSums evaluated(at::kCPU);
@@ -301,7 +301,7 @@ TEST_CASE("evaluation gives the losses of training without dropout, and changes 
 
 TEST_CASE("a model without gradients gives the same output as one with them") {
     const BertConfig config = odd_config("post_ln");
-    Model trained(config);
+    OwnedModel trained(config);
     trained.randomize(2);
     const FlatParameters parameters(trained.parameters.layout(), at::kFloat, at::kCPU, FlatParameters::Gradients::none);
     parameters.compute_weights().copy_(trained.parameters.compute_weights());

@@ -8,7 +8,7 @@
 
 #include "archive/pt_reader.h"
 #include "batches/micro_batch.h"
-#include "model/bert_config.h"
+#include "model/bert/config.h"
 #include "support/skip.h"
 
 namespace bertpretrain::testing {

@@ -2,6 +2,7 @@
 #include <set>
 
 #include "core/error.h"
+#include "model/bert/cost.h"
 #include "model/initialize.h"
 #include "model/small_model.h"
 
@@ -22,13 +23,13 @@ BertConfig large() {
 
 /// Returns the parameters' values, assembled from the slices of all shards.
 std::map<std::string, std::vector<float>> gathered_weights(const BertConfig& config, std::int64_t shards, std::uint64_t seed) {
-    const ParameterLayout layout(bert_parameters(config).layout_order, 30'000, shards);
+    const ParameterLayout layout(parameters_of(config).layout_order, 30'000, shards);
     std::map<std::string, std::vector<float>> weights;
     for (const PlacedParameter& parameter : layout.parameters())
         weights[parameter.spec.name].resize(static_cast<std::size_t>(parameter.spec.elements()));
     for (std::int64_t shard = 0; shard < shards; ++shard) {
         const at::Tensor slice = at::full({layout.slice_elements()}, -7.0F);
-        initialize_weights(config, layout, layout.owned_by(shard), seed, slice);
+        initialize_weights(layout, layout.owned_by(shard), seed, slice);
         for (const OwnedRun& run : layout.owned_by(shard)) {
             const float* from = slice.data_ptr<float>() + run.in_slice;
             std::copy(from, from + run.elements,
@@ -42,7 +43,7 @@ std::map<std::string, std::vector<float>> gathered_weights(const BertConfig& con
 
 TEST_CASE("the number of parameters is that of the published models") {
     const auto count = [](const BertConfig& config) {
-        return ParameterLayout(bert_parameters(config).layout_order, 1, 1).parameter_elements();
+        return ParameterLayout(parameters_of(config).layout_order, 1, 1).parameter_elements();
     };
     CHECK(count(large()) == 336'232'258);
     BertConfig habana = large();
@@ -58,7 +59,7 @@ TEST_CASE("shards own every element of every parameter once, and slices end at w
     for (const std::string& placement : placements)
         for (const std::int64_t shards : {1, 2, 3, 8}) {
             CAPTURE(placement, shards);
-            const ParameterLayout layout(bert_parameters(odd_config(placement)).layout_order, 6'000, shards);
+            const ParameterLayout layout(parameters_of(odd_config(placement)).layout_order, 6'000, shards);
             std::vector<std::vector<int>> owners;
             for (const PlacedParameter& parameter : layout.parameters())
                 owners.emplace_back(static_cast<std::size_t>(parameter.spec.elements()));
@@ -84,7 +85,7 @@ TEST_CASE("shards own every element of every parameter once, and slices end at w
 }
 
 TEST_CASE("a bucket holds parameters of one kind, whole and aligned; query, key and value adjoin") {
-    const ParameterLayout layout(bert_parameters(odd_config("pre_ln")).layout_order, 2'000, 3);
+    const ParameterLayout layout(parameters_of(odd_config("pre_ln")).layout_order, 2'000, 3);
     const auto& parameters = layout.parameters();
     std::vector<std::set<bool>> kinds(layout.buckets().size());
     for (const PlacedParameter& parameter : parameters) {
@@ -107,7 +108,7 @@ TEST_CASE("a bucket holds parameters of one kind, whole and aligned; query, key 
 }
 
 TEST_CASE("only biases and LayerNorm are exempt from decay, and stay fp32 in a bf16 model") {
-    const Model model(odd_config("post_ln"), at::kBFloat16);
+    const OwnedModel model(odd_config("post_ln"), at::kBFloat16);
     for (const PlacedParameter& parameter : model.parameters.layout().parameters()) {
         CAPTURE(parameter.spec.name);
         const bool exempt = parameter.spec.name.ends_with("bias") || parameter.spec.name.find("LayerNorm") != std::string::npos;
@@ -159,12 +160,12 @@ TEST_CASE("new matrices are normally distributed with the requested deviation") 
 
 TEST_CASE("sizes that do not fit together are refused by name") {
     BertConfig config = odd_config("post_ln");
-    CHECK_NOTHROW(check_bert(config));
+    CHECK_NOTHROW(check_settings(config));
     config.num_attention_heads = 7;
-    CHECK_THROWS_WITH(check_bert(config), Catch::Contains("model.num_attention_heads = 7"));
+    CHECK_THROWS_WITH(check_settings(config), Catch::Contains("model.num_attention_heads = 7"));
     config.num_attention_heads = 6;
     config.hidden_size = 42;
-    CHECK_THROWS_AS(check_bert(config), ConfigError);
+    CHECK_THROWS_AS(check_settings(config), ConfigError);
 }
 
 TEST_CASE("floating point operations are the usual count") {

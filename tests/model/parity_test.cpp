@@ -16,7 +16,7 @@ namespace {
 
 /// Our model's results under the oracle's names.
 std::map<std::string, at::Tensor> our_results(const OracleCase& oracle, at::ScalarType compute_dtype) {
-    const Model model(oracle.config, compute_dtype);
+    const OwnedModel model(oracle.config, compute_dtype);
     for (const std::string& name : oracle.parameters) model.parameters.weight(name).copy_(oracle.weight(name));
     const Logits logits = model.bert.logits(oracle.batch);
     const LossScale scale = mean_over(oracle.batch);
@@ -119,7 +119,7 @@ TEST_CASE("parameters have the names, shapes and order of Hugging Face's state_d
     NEEDS_ORACLE();
     for (const auto& file : oracle_files()) {
         const OracleCase oracle(file);
-        const std::vector<ParameterSpec> ours = bert_parameters(oracle.config).checkpoint_order;
+        const std::vector<ParameterSpec> ours = parameters_of(oracle.config).checkpoint_order;
         std::vector<std::string> names;
         for (const ParameterSpec& spec : ours) names.push_back(spec.name);
         CAPTURE(file.stem().string());

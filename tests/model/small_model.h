@@ -5,14 +5,17 @@
 
 #include "batches/build_batch.h"
 #include "kernels/kernel_inputs.h"
-#include "model/bert.h"
+#include "model/architecture.h"
+#include "model/bert/bert.h"
 
 namespace bertpretrain::testing {
 
+inline ModelConfig as_model(const BertConfig& config) { return {ModelType::bert, config}; }
+
 /// A model and its parameters.
-struct Model {
-    explicit Model(const BertConfig& config, at::ScalarType compute_dtype = at::kFloat, Bert::Choices choices = {})
-        : parameters(ParameterLayout(bert_parameters(config).layout_order, 20'000, 1), compute_dtype, at::kCPU),
+struct OwnedModel {
+    explicit OwnedModel(const BertConfig& config, at::ScalarType compute_dtype = at::kFloat, ModelChoices choices = {})
+        : parameters(ParameterLayout(parameters_of(config).layout_order, 20'000, 1), compute_dtype, at::kCPU),
           bert(config, parameters, choices) {}
 
     FlatParameters parameters;
@@ -99,7 +102,7 @@ inline LossScale mean_over(const MicroBatch& batch) {
 }
 
 /// Runs the batch and returns its sums; adds to the model's gradients.
-inline LossSums sums_of(const Model& model, const MicroBatch& batch, const LossScale& scale) {
+inline LossSums sums_of(const OwnedModel& model, const MicroBatch& batch, const LossScale& scale) {
     const LossSums sums(at::kCPU);
     model.bert.forward_backward(batch, scale, sums, {});
     return sums;

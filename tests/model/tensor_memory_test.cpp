@@ -1,6 +1,6 @@
 #include "model/tensor_memory.h"
 
-#include "model/activation_memory.h"
+#include "model/bert/cost.h"
 #include "model/small_model.h"
 
 using namespace bertpretrain;
@@ -28,7 +28,7 @@ std::vector<std::int64_t> ragged_lengths(RandomSequence& random) {
 
 at::Tensor gradients_of_one_step() {
     const BertConfig config = wide_config();
-    Model model(config, at::kBFloat16, {5, false});
+    OwnedModel model(config, at::kBFloat16, {5, false});
     model.randomize(3);
     RandomSequence random(1, Purpose::masking, 0);
     const MicroBatch batch = random_batch(config, ragged_lengths(random));
@@ -40,7 +40,7 @@ at::Tensor gradients_of_one_step() {
 /// largest of this process so far, because the peak of tensor_memory_usage() is never reset.
 double measured_activation_bytes(const BertConfig& config, std::int64_t count, bool checkpointing, ActivationShape& shape) {
     keep_tensor_memory();
-    Model model(config, at::kFloat, {5, checkpointing});
+    OwnedModel model(config, at::kFloat, {5, checkpointing});
     model.randomize(3);
     const MicroBatch batch =
         random_batch(config, std::vector<std::int64_t>(static_cast<std::size_t>(count), config.max_position_embeddings));
@@ -68,7 +68,7 @@ TEST_CASE("gradients in arena memory have the same bits, and ragged steps soon a
     CHECK(tensor_memory_usage().used_bytes == before);
 
     const BertConfig config = wide_config();
-    Model model(config, at::kBFloat16, {5, false});
+    OwnedModel model(config, at::kBFloat16, {5, false});
     RandomSequence random(2, Purpose::masking, 0);
     const auto step = [&](const std::vector<std::int64_t>& lengths) {
         const MicroBatch batch = random_batch(config, lengths);

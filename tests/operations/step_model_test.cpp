@@ -11,11 +11,11 @@ namespace {
 
 PlannedStep small_step(std::int64_t ranks) {
     PlannedStep step;
-    step.model.hidden_size = 256;
-    step.model.num_attention_heads = 4;
-    step.model.intermediate_size = 1024;
-    step.model.num_hidden_layers = 24;
-    step.model.vocab_size = 2048;
+    step.model.bert.hidden_size = 256;
+    step.model.bert.num_attention_heads = 4;
+    step.model.bert.intermediate_size = 1024;
+    step.model.bert.num_hidden_layers = 24;
+    step.model.bert.vocab_size = 2048;
     step.world_size = ranks;
     step.global_batch = 16 * ranks;
     step.bucket_mib = 0.5;

@@ -98,7 +98,7 @@ TEST_CASE("the commands that shard a whole Wikipedia make the shards that the ex
 TEST_CASE("the quickstart's file finds the shards that scripts/quickstart.sh made") {
     const std::string script = read_text(project / "scripts/quickstart.sh");
     std::smatch dump;
-    REQUIRE(std::regex_search(script, dump, std::regex("\ninput=data_tools/sample/(\\w+)\\.xml")));
+    REQUIRE(std::regex_search(script, dump, std::regex("\ninput=\\$PWD/data_tools/sample/(\\w+)\\.xml")));
     REQUIRE(script.find("output=${output:-quickstart/$name}") != script.npos);
     CHECK(load_experiment(project / "configs/quickstart.json", {}).data.training_shards ==
           "quickstart/" + dump[1].str() + "/shards");

@@ -1,7 +1,7 @@
 #include "plan/memory_plan.h"
 
 #include "core/error.h"
-#include "model/bert_parameters.h"
+#include "model/bert/parameters.h"
 #include "support/catch.h"
 #include "support/plans.h"
 
@@ -17,7 +17,7 @@ constexpr std::int64_t threads = 4;  // that compute a rank's operations
 TEST_CASE("5B takes 2 + 4 + 12/W bytes per parameter and rank, and room for two buckets") {
     const auto ranks = GENERATE(as<std::int64_t>(), 1, 4, 8, 64, 128);
     const ExperimentConfig experiment = load_experiment(PROJECT_FOLDER "/configs/bert_5b.json", {"parallel.gradient_dtype=fp32"});
-    const ParameterLayout layout = bert_layout(experiment.model, experiment.parallel.bucket_mib, ranks);
+    const ParameterLayout layout = layout_of(experiment.model, experiment.parallel.bucket_mib, ranks);
     const auto parameters = static_cast<double>(layout.parameter_elements());
     CHECK(parameters > 4.9e9);
     const MemoryPlan plan = plan_memory(plan_of(experiment, layout.shards()), layout, threads);
@@ -29,7 +29,7 @@ TEST_CASE("5B takes 2 + 4 + 12/W bytes per parameter and rank, and room for two 
 
 TEST_CASE("bf16 gradients take 2 bytes per parameter of the encoder, where several ranks share the optimizer") {
     ExperimentConfig experiment = load_experiment(PROJECT_FOLDER "/configs/bert_5b.json", {});
-    const ParameterLayout layout = bert_layout(experiment.model, experiment.parallel.bucket_mib, 8);
+    const ParameterLayout layout = layout_of(experiment.model, experiment.parallel.bucket_mib, 8);
     const auto parameters = static_cast<double>(layout.parameter_elements());
     CHECK(static_cast<double>(plan_memory(plan_of(experiment, layout.shards()), layout, threads).gradients) / parameters ==
           Approx(2.03).margin(0.02));
@@ -37,13 +37,13 @@ TEST_CASE("bf16 gradients take 2 bytes per parameter of the encoder, where sever
     CHECK(static_cast<double>(plan_memory(plan_of(experiment, layout.shards()), layout, threads).gradients) / parameters ==
           Approx(4).margin(0.02));
     experiment.parallel.zero_stage = 1;
-    const ParameterLayout alone = bert_layout(experiment.model, experiment.parallel.bucket_mib, 1);
+    const ParameterLayout alone = layout_of(experiment.model, experiment.parallel.bucket_mib, 1);
     CHECK(static_cast<double>(plan_memory(plan_of(experiment), alone, threads).gradients) / parameters == Approx(4).margin(0.02));
 }
 
 TEST_CASE("a snapshot takes 12/W bytes per parameter and rank at either stage, and nothing where there is none") {
     ExperimentConfig experiment = load_experiment(PROJECT_FOLDER "/configs/small.json", {});
-    const ParameterLayout layout = bert_layout(experiment.model, experiment.parallel.bucket_mib, 4);
+    const ParameterLayout layout = layout_of(experiment.model, experiment.parallel.bucket_mib, 4);
     for (const std::int64_t stage : {0, 1}) {
         experiment.parallel.zero_stage = stage;
         CHECK(plan_memory(plan_of(experiment, layout.shards()), layout, threads).snapshot ==
@@ -58,7 +58,7 @@ TEST_CASE("a snapshot takes 12/W bytes per parameter and rank at either stage, a
 
 TEST_CASE("ZeRO stage 0 keeps the optimizer's whole state on every rank") {
     ExperimentConfig experiment = load_experiment(PROJECT_FOLDER "/configs/small.json", {});
-    const ParameterLayout layout = bert_layout(experiment.model, experiment.parallel.bucket_mib, 4);
+    const ParameterLayout layout = layout_of(experiment.model, experiment.parallel.bucket_mib, 4);
     const std::uint64_t shared = plan_memory(plan_of(experiment, layout.shards()), layout, threads).optimizer;
     experiment.parallel.zero_stage = 0;
     CHECK(plan_memory(plan_of(experiment, layout.shards()), layout, threads).optimizer == 4 * shared);
@@ -75,10 +75,9 @@ TEST_CASE("a model that the machine cannot hold is refused before memory is aske
 TEST_CASE("attention of more than 128 tokens in bf16 keeps its dropout masks, one bit per probability") {
     const auto activations = [](const char* config, double dropout) {
         ExperimentConfig experiment = load_experiment(std::string(PROJECT_FOLDER "/configs/") + config, {});
-        experiment.model.attention_probs_dropout_prob = dropout;
+        experiment.model.bert.attention_probs_dropout_prob = dropout;
         const RunPlan plan = plan_of(experiment);
-        const auto bytes =
-            plan_memory(plan, bert_layout(experiment.model, experiment.parallel.bucket_mib, 1), threads).activations;
+        const auto bytes = plan_memory(plan, layout_of(experiment.model, experiment.parallel.bucket_mib, 1), threads).activations;
         return std::pair(static_cast<std::int64_t>(bytes), plan.pass_size());
     };
     const auto [with, sequences] = activations("bert_large_phase2.json", 0.1);
@@ -88,9 +87,9 @@ TEST_CASE("attention of more than 128 tokens in bf16 keeps its dropout masks, on
 
 TEST_CASE("on CPUs the plan counts what each thread's attention takes, which grows with the square of the sequence length") {
     ExperimentConfig experiment = load_experiment(PROJECT_FOLDER "/configs/bert_large_phase2.json", {"training.device=cpu"});
-    const ParameterLayout layout = bert_layout(experiment.model, experiment.parallel.bucket_mib, 1);
+    const ParameterLayout layout = layout_of(experiment.model, experiment.parallel.bucket_mib, 1);
     const auto planned = [&](std::int64_t length, std::int64_t computing) {
-        experiment.data.sequence_length = experiment.model.max_position_embeddings = length;
+        experiment.data.sequence_length = experiment.model.bert.max_position_embeddings = length;
         return plan_memory(plan_of(experiment), layout, computing);
     };
     const std::uint64_t of_512 = planned(512, 1).attention, of_8192 = planned(8192, 1).attention;

@@ -212,13 +212,13 @@ TEST_CASE("a vocabulary larger than the model, and dynamic masking without one, 
     DataFacts data;
     data.is_there = true;
     ExperimentConfig experiment = small();
-    experiment.model.vocab_size = 100;
+    experiment.model.bert.vocab_size = 100;
     experiment.data.masking = Masking::dynamic;
     CHECK_THROWS_WITH(resolve(experiment, Launch{}, MachineFacts{}, data, nullptr), Catch::Contains("needs the vocabulary"));
     data.vocabulary = std::make_shared<const Vocabulary>(
         std::vector<std::string>{"[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "a", "b"}, "here");
     CHECK_NOTHROW(resolve(experiment, Launch{}, MachineFacts{}, data, nullptr));
-    experiment.model.vocab_size = 6;
+    experiment.model.bert.vocab_size = 6;
     CHECK_THROWS_WITH(resolve(experiment, Launch{}, MachineFacts{}, data, nullptr), Catch::Contains("has 7 tokens"));
 }
 
@@ -226,7 +226,7 @@ TEST_CASE("a probe without a vocabulary is refused") {
     DataFacts data;
     data.is_there = true;
     ExperimentConfig experiment = small();
-    experiment.model.vocab_size = 100;
+    experiment.model.bert.vocab_size = 100;
     experiment.evaluation.probe = "task.tsv";
     CHECK_THROWS_WITH(resolve(experiment, Launch{}, MachineFacts{}, data, nullptr),
                       Catch::Contains("evaluation.probe needs the vocabulary"));
@@ -247,14 +247,14 @@ TEST_CASE("an automatic vocabulary size is the checkpoint's, else that of the vo
     const RunPlan plan = with(experiment);
     CHECK(said(plan, "model.vocab_size") ==
           "24 (auto: the manifest of the shards says 17 tokens, rounded up to a multiple of 8)");
-    CHECK(plan.settings.model.vocab_size == 24);
-    CHECK(plan.settings.model.vocab_size == 24);
+    CHECK(plan.settings.model.bert.vocab_size == 24);
+    CHECK(plan.settings.model.bert.vocab_size == 24);
     CheckpointFacts checkpoint{experiment, progress_of(12)};
-    checkpoint.settings.model.vocab_size = 30;
+    checkpoint.settings.model.bert.vocab_size = 30;
     CHECK(said(with(experiment, &checkpoint), "model.vocab_size") == "30 (checkpoint: a resumed run keeps its number of rows)");
     ExperimentConfig named = experiment;
-    named.model.vocab_size = 40;
-    CHECK(with(named, &checkpoint).settings.model.vocab_size == 40);
+    named.model.bert.vocab_size = 40;
+    CHECK(with(named, &checkpoint).settings.model.bert.vocab_size == 40);
 }
 
 namespace {

@@ -25,6 +25,8 @@ const std::vector<std::string> folder_order{"core",   "config",    "storage",   
 const std::map<std::string, std::set<std::string>> parts_below{
     {"text", {}},
     {"text/parquet", {"text"}},
+    {"model", {"model/bert"}},  // the door alone; the test below
+    {"model/bert", {"model"}},
     {"kernels/interface", {}},
     {"kernels/reference", {"kernels/interface"}},
     {"kernels/cpu", {"kernels/interface"}},
@@ -137,6 +139,24 @@ TEST_CASE("a sub-folder of lib includes only the parts of its folder that lie be
             if (!fs::exists(lib / included) || first_folder(included) != first_folder(in_lib) || other == part) continue;
             INFO(file.string() << " includes " << included.string());
             CHECK((parts_below.contains(part) && parts_below.at(part).contains(other)));
+        }
+    }
+}
+
+TEST_CASE("an architecture is a room: only model/architecture.h opens it, and nobody else names what is in it") {
+    const fs::path lib = fs::path(PROJECT_FOLDER) / "lib";
+    const std::regex names_of_bert("\"[^\"]*\\b(bert|cls)\\.|norm_placement|NormPlacement|\\bBert(Config)?\\b");
+    for (const fs::path& file : source_files("lib")) {
+        const fs::path in_lib = fs::relative(file, lib);
+        INFO(in_lib.string());
+        if (unit_of(in_lib) == "model/architecture") continue;
+        const std::string folder = in_lib.parent_path().string();
+        for (const fs::path included : includes_of(file))
+            if (const std::string room = included.parent_path().string(); room.starts_with("model/")) CHECK(room == folder);
+        if (folder == "model/bert") continue;
+        for (const std::string& line : lines_of(file)) {
+            INFO(line);
+            CHECK_FALSE(std::regex_search(line.substr(0, line.find("//")), names_of_bert));
         }
     }
 }

@@ -4,7 +4,7 @@
 
 #include <ATen/ATen.h>
 
-#include "model/bert_parameters.h"
+#include "model/bert/parameters.h"
 #include "model/small_model.h"
 #include "support/catch.h"
 #include "support/forwarding_world.h"
@@ -151,7 +151,7 @@ TEST_CASE("a trial exchange runs each kind of collective that a step runs, and l
     const std::int64_t stage = GENERATE(0, 1);
     run_ranks(2, [&](World& threads) {
         RecordedWorld world(threads);
-        const FlatParameters parameters(bert_layout(odd_config("post_ln"), 1, 2), at::kBFloat16, at::kCPU,
+        const FlatParameters parameters(layout_of(as_model(odd_config("post_ln")), 1, 2), at::kBFloat16, at::kCPU,
                                         FlatParameters::Gradients::fp32);
         GradientBuckets buckets(parameters, world, {stage, wire});
         const ParameterLayout& layout = parameters.layout();
@@ -170,7 +170,7 @@ TEST_CASE("a trial exchange runs each kind of collective that a step runs, and l
 
 TEST_CASE("a trial pass leaves no gradient") {
     const BertConfig model = odd_config("post_ln");
-    const FlatParameters parameters(bert_layout(model, 1, 1), at::kFloat, at::kCPU, FlatParameters::Gradients::fp32);
+    const FlatParameters parameters(layout_of(as_model(model), 1, 1), at::kFloat, at::kCPU, FlatParameters::Gradients::fp32);
     parameters.compute_weights().fill_(0.01);
     const Bert bert(model, parameters, {7, false});
     CHECK(trial_pass(bert, parameters, RunPlan(), 3) == std::optional<std::uint64_t>(0));

@@ -16,9 +16,9 @@ namespace {
 
 ExperimentConfig tiny(const std::string& cpu_matmul) {
     ExperimentConfig experiment;
-    experiment.model.hidden_size = 64;
-    experiment.model.intermediate_size = 256;
-    experiment.model.vocab_size = 800;
+    experiment.model.bert.hidden_size = 64;
+    experiment.model.bert.intermediate_size = 256;
+    experiment.model.bert.vocab_size = 800;
     experiment.batch.micro_batch_size = 2;
     experiment.training.cpu_matmul = cpu_matmul;
     return experiment;

@@ -6,7 +6,7 @@
 
 #include "checkpoint/example_state.h"
 #include "core/error.h"
-#include "model/bert_parameters.h"
+#include "model/bert/parameters.h"
 #include "model/small_model.h"
 #include "support/run_ranks.h"
 #include "train/save_together.h"
@@ -17,7 +17,7 @@ using namespace bertpretrain::testing;
 
 namespace {
 
-ParameterLayout layout_for(std::int64_t ranks) { return {bert_parameters(odd_config("post_ln")).layout_order, 20'000, ranks}; }
+ParameterLayout layout_for(std::int64_t ranks) { return {parameters_of(odd_config("post_ln")).layout_order, 20'000, ranks}; }
 
 float value_of(std::size_t set, std::size_t parameter, std::int64_t element) {
     return static_cast<float>(set) + static_cast<float>(parameter) * 0.01F + static_cast<float>(element) * 1e-5F;
@@ -50,8 +50,9 @@ void save(const std::filesystem::path& folder, std::int64_t ranks, std::int64_t 
         Rank rank(world, zero_stage);
         rank.each([](float& value, float wanted) { value = wanted; });
         SnapshotBuffers buffers(rank.layout, at::kCPU);
-        Snapshot snapshot = copied ? buffers.copy(odd_config("post_ln"), rank.layout, world.rank(), rank.optimizer.state())
-                                   : see_state(odd_config("post_ln"), rank.layout, world.rank(), rank.optimizer.state());
+        Snapshot snapshot = copied
+                                ? buffers.copy(as_model(odd_config("post_ln")), rank.layout, world.rank(), rank.optimizer.state())
+                                : see_state(as_model(odd_config("post_ln")), rank.layout, world.rank(), rank.optimizer.state());
         if (copied) rank.each([](float& value, float) { value = -1; });  // training goes on
         snapshot.state.step = 5;
         save_together(world, CheckpointStore(folder), snapshot.state, std::vector<bool>(static_cast<std::size_t>(ranks), true));
@@ -96,7 +97,7 @@ TEST_CASE("a checkpoint of another model is every rank's refusal, also of those 
     run_ranks(3, [&](World& world) {
         BertConfig larger = odd_config("post_ln");
         larger.num_hidden_layers = 3;
-        const ParameterLayout layout(bert_parameters(larger).layout_order, 20'000, 3);
+        const ParameterLayout layout(parameters_of(larger).layout_order, 20'000, 3);
         ShardedOptimizer optimizer(OptimizerConfig(), layout, world.rank());
         std::string words;
         try {

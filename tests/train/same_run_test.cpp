@@ -22,7 +22,7 @@ ExperimentConfig small() {
 /// Returns the plan of one of three ranks. The manifest of its shards names a vocabulary of `tokens` tokens.
 RunPlan plan_with_vocabulary(std::int64_t tokens) {
     ExperimentConfig experiment = small();
-    experiment.model.vocab_size = 0;
+    experiment.model.bert.vocab_size = 0;
     Launch launch;
     launch.world_size = 3;
     DataFacts data;

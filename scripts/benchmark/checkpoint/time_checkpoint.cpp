@@ -11,7 +11,7 @@
 
 #include "checkpoint/checkpoint_store.h"
 #include "core/clock.h"
-#include "model/bert_parameters.h"
+#include "model/bert/parameters.h"
 #include "parallel/world.h"
 #include "train/restore_optimizer.h"
 #include "train/snapshot.h"
@@ -32,7 +32,7 @@ BertConfig bert_of(std::int64_t layers, std::int64_t hidden) {
 
 struct State {
     explicit State(const BertConfig& shape)
-        : config(shape), layout(bert_parameters(config).layout_order, 16 << 20, 1), optimizer(OptimizerConfig(), layout, 0) {
+        : config(shape), layout(parameters_of(config).layout_order, 16 << 20, 1), optimizer(OptimizerConfig(), layout, 0) {
         for (at::Tensor* slice : {&optimizer.state().master, &optimizer.state().exp_avg, &optimizer.state().exp_avg_sq})
             slice->copy_(at::arange(slice->numel(), at::kFloat));
     }

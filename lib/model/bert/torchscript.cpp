@@ -1,4 +1,4 @@
-#include "inference/torchscript_source.h"
+#include "model/bert/torchscript.h"
 
 #include "core/error.h"
 
@@ -64,9 +64,7 @@ std::string encode_body(const BertConfig& config) {
     return text + "    return hidden\n";
 }
 
-}  // namespace
-
-std::string torchscript_layer(const BertConfig& config) {
+std::string layer_methods(const BertConfig& config) {
     const std::int64_t N = config.num_attention_heads, D = config.hidden_size / N;
     const auto split = [&](const std::string& part) {
         return concat("    ", part, " = ", linear("x", "self.attention.self." + part), ".unflatten(2, [", N, ", ", D,
@@ -83,7 +81,7 @@ std::string torchscript_layer(const BertConfig& config) {
                   layer_body(config));
 }
 
-std::string torchscript_model(const BertConfig& config, bool has_heads) {
+std::string model_methods(const BertConfig& config, bool has_heads) {
     const std::string arguments =
         "(self, input_ids: Tensor, attention_mask: Optional[Tensor] = None, token_type_ids: Optional[Tensor] = None)";
     const std::string encoded = "    hidden = self.encode(input_ids, attention_mask, token_type_ids)\n";
@@ -107,6 +105,16 @@ std::string torchscript_model(const BertConfig& config, bool has_heads) {
                   "    prediction_logits = torch.linear(transformed, self.bert.embeddings.word_embeddings.weight, ",
                   "self.cls.predictions.bias)\n",  //
                   "    return prediction_logits", next_sentence, "\n");
+}
+
+}  // namespace
+
+std::vector<TorchscriptModule> torchscript_of(const BertConfig& config, bool has_heads) {
+    std::vector<TorchscriptModule> modules;
+    for (std::int64_t i = 0; i < config.num_hidden_layers; ++i)
+        modules.push_back({concat("bert.encoder.layer.", i), layer_methods(config)});
+    modules.push_back({"", model_methods(config, has_heads)});
+    return modules;
 }
 
 }  // namespace bertpretrain

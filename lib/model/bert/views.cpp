@@ -1,6 +1,6 @@
-#include "model/bert_views.h"
+#include "model/bert/views.h"
 
-namespace bertpretrain {
+namespace bertpretrain::bert {
 namespace {
 
 /// Finds parameters by name, as weights or as gradients.
@@ -15,10 +15,10 @@ struct Lookup {
     NormParameters norm(const std::string& name) const { return {one(name + ".weight"), one(name + ".bias")}; }
 };
 
-BertViews views(const BertConfig& config, const Lookup& find) {
+Views views(const BertConfig& config, const Lookup& find) {
     const bool pre = config.norm_placement == NormPlacement::pre_ln;
     const auto layer_name = [](std::int64_t i) { return "bert.encoder.layer." + std::to_string(i); };
-    BertViews all;
+    Views all;
     all.word_VH = find.one("bert.embeddings.word_embeddings.weight");
     all.position_PH = find.one("bert.embeddings.position_embeddings.weight");
     all.type_KH = find.one("bert.embeddings.token_type_embeddings.weight");
@@ -34,21 +34,22 @@ BertViews views(const BertConfig& config, const Lookup& find) {
                               find.one(name + ".output.dense.weight"), find.one(name + ".output.dense.bias"),
                               find.norm(pre ? next_norm : name + ".output.LayerNorm")});
     }
-    all.transform_weight = find.one("cls.predictions.transform.dense.weight");
-    all.transform_bias = find.one("cls.predictions.transform.dense.bias");
-    all.transform_norm = find.norm("cls.predictions.transform.LayerNorm");
-    all.decoder_bias_V = find.one("cls.predictions.bias");
+    all.heads.word_VH = all.word_VH;
+    all.heads.transform_weight = find.one("cls.predictions.transform.dense.weight");
+    all.heads.transform_bias = find.one("cls.predictions.transform.dense.bias");
+    all.heads.transform_norm = find.norm("cls.predictions.transform.LayerNorm");
+    all.heads.decoder_bias_V = find.one("cls.predictions.bias");
     if (!config.next_sentence) return all;
-    all.pooler_weight = find.one("bert.pooler.dense.weight");
-    all.pooler_bias = find.one("bert.pooler.dense.bias");
-    all.next_sentence_weight = find.one("cls.seq_relationship.weight");
-    all.next_sentence_bias = find.one("cls.seq_relationship.bias");
+    all.heads.pooler_weight = find.one("bert.pooler.dense.weight");
+    all.heads.pooler_bias = find.one("bert.pooler.dense.bias");
+    all.heads.next_sentence_weight = find.one("cls.seq_relationship.weight");
+    all.heads.next_sentence_bias = find.one("cls.seq_relationship.bias");
     return all;
 }
 
 }  // namespace
 
-BertViews weight_views(const BertConfig& config, const FlatParameters& parameters) { return views(config, {parameters, false}); }
-BertViews gradient_views(const BertConfig& config, const FlatParameters& parameters) { return views(config, {parameters, true}); }
+Views weight_views(const BertConfig& config, const FlatParameters& parameters) { return views(config, {parameters, false}); }
+Views gradient_views(const BertConfig& config, const FlatParameters& parameters) { return views(config, {parameters, true}); }
 
-}  // namespace bertpretrain
+}  // namespace bertpretrain::bert

@@ -1,4 +1,4 @@
-#include "model/pretraining_heads.h"
+#include "model/heads.h"
 
 #include <vector>
 
@@ -15,14 +15,14 @@ struct Transformed {
     NormResult norm;
 };
 
-Transformed transform(const LayerContext& context, const BertViews& weights, const at::Tensor& rows_MH) {
+Transformed transform(const HeadContext& context, const HeadViews& weights, const at::Tensor& rows_MH) {
     Transformed t;
     t.rows_MH = rows_MH;
     t.dense_MH = linear_matmul(t.rows_MH, weights.transform_weight);
-    const at::Tensor activated_MH = bias_activation(t.dense_MH, weights.transform_bias, activation_of(context.config));
+    const at::Tensor activated_MH = bias_activation(t.dense_MH, weights.transform_bias, context.activation);
     t.norm = dropout_residual_norm({.residual = activated_MH.to(at::kFloat),
                                     .norm = weights.transform_norm,
-                                    .eps = context.config.layer_norm_eps,
+                                    .eps = context.eps,
                                     .rows = context.rows,
                                     .compute_dtype = rows_MH.scalar_type()});
     return t;
@@ -60,8 +60,8 @@ void cross_entropy_by_source(const std::vector<RowsOfSource>& sources, const at:
 
 /// Adds the loss of next sentences and the gradients of pooler and head.
 /// @param d_first_BH overwritten with the gradient of first_BH
-void next_sentences_forward_backward(const LayerContext& context, const BertViews& weights, const at::Tensor& first_BH,
-                                     double scale, const BertViews& gradients, const LossSums& sums, at::Tensor d_first_BH) {
+void next_sentences_forward_backward(const HeadContext& context, const HeadViews& weights, const at::Tensor& first_BH,
+                                     double scale, const HeadViews& gradients, const LossSums& sums, at::Tensor d_first_BH) {
     const at::ScalarType compute_dtype = first_BH.scalar_type();
     const at::Tensor pooled_fp32_BH = pool_first_rows(weights, first_BH), pooled_BH = pooled_fp32_BH.to(compute_dtype);
     at::Tensor logits_B2 = linear_matmul(pooled_BH, weights.next_sentence_weight);
@@ -81,29 +81,29 @@ void next_sentences_forward_backward(const LayerContext& context, const BertView
 /// The inputs of each head among the R rows.
 struct HeadRows {
     at::Tensor first_BH, masked_MH;
-    HeadRows(const LayerContext& context, const at::Tensor& x_RH)
+    HeadRows(const HeadContext& context, const at::Tensor& x_RH)
         : first_BH(x_RH.narrow(0, 0, context.batch.sequences())),
           masked_MH(x_RH.narrow(0, context.batch.sequences(), context.batch.masked_rows_M.numel())) {}
 };
 
 }  // namespace
 
-at::Tensor pool_first_rows(const BertViews& weights, const at::Tensor& first_BH) {
+at::Tensor pool_first_rows(const HeadViews& weights, const at::Tensor& first_BH) {
     return (linear_matmul(first_BH, weights.pooler_weight).to(at::kFloat) + weights.pooler_bias).tanh();
 }
 
-Logits heads_logits(const LayerContext& context, const BertViews& weights, const at::Tensor& read_RH) {
+Logits heads_logits(const HeadContext& context, const HeadViews& weights, const at::Tensor& read_RH) {
     const HeadRows read(context, read_RH);
     const Transformed t = transform(context, weights, read.masked_MH);
     Logits logits{linear_matmul(t.norm.normed_TH, weights.word_VH).to(at::kFloat) + weights.decoder_bias_V, {}};
-    if (!context.config.next_sentence) return logits;
+    if (!weights.next_sentence()) return logits;
     const at::Tensor pooled_BH = pool_first_rows(weights, read.first_BH);
     logits.next_sentence_B2 = linear_matmul(pooled_BH.to(read_RH.scalar_type()), weights.next_sentence_weight).to(at::kFloat) +
                               weights.next_sentence_bias;
     return logits;
 }
 
-void heads_losses(const LayerContext& context, const BertViews& weights, const at::Tensor& read_RH, const LossSums& sums) {
+void heads_losses(const HeadContext& context, const HeadViews& weights, const at::Tensor& read_RH, const LossSums& sums) {
     Logits logits = heads_logits(context, weights, read_RH);
     const auto add_losses = [&](const at::Tensor& logits_RC, const at::Tensor& labels_R, std::int64_t SourcePart::*count,
                                 const auto& sums_2_of) {
@@ -114,13 +114,13 @@ void heads_losses(const LayerContext& context, const BertViews& weights, const a
     if (context.batch.masked() > 0)
         add_losses(logits.mlm_MV, context.batch.masked_labels_M, &SourcePart::masked,
                    [&](std::size_t source) { return sums.mlm_2(source); });
-    if (context.config.next_sentence)
+    if (weights.next_sentence())
         add_losses(logits.next_sentence_B2, context.batch.next_sentence_labels_B, &SourcePart::sequences,
                    [&](std::size_t source) { return sums.nsp_2(source); });
 }
 
-at::Tensor heads_forward_backward(const LayerContext& context, const BertViews& weights, const at::Tensor& read_RH,
-                                  const LossScale& scale, const BertViews& gradients, const LossSums& sums) {
+at::Tensor heads_forward_backward(const HeadContext& context, const HeadViews& weights, const at::Tensor& read_RH,
+                                  const LossScale& scale, const HeadViews& gradients, const LossSums& sums) {
     const at::ScalarType compute_dtype = read_RH.scalar_type();
     const at::Tensor d_read_RH = at::empty(read_RH.sizes(), read_RH.options().dtype(at::kFloat));
     const HeadRows read(context, read_RH), d_read(context, d_read_RH);
@@ -139,14 +139,13 @@ at::Tensor heads_forward_backward(const LayerContext& context, const BertViews& 
                                             .rows = context.rows,
                                             .compute_dtype = compute_dtype,
                                             .d_norm = gradients.transform_norm});
-        const at::Tensor d_dense_MH =
-            bias_activation_backward(d_norm.sum_TH.to(compute_dtype), t.dense_MH, weights.transform_bias,
-                                     activation_of(context.config), gradients.transform_bias);
+        const at::Tensor d_dense_MH = bias_activation_backward(
+            d_norm.sum_TH.to(compute_dtype), t.dense_MH, weights.transform_bias, context.activation, gradients.transform_bias);
         add_linear_weight_gradient(d_dense_MH, t.rows_MH, gradients.transform_weight);
         d_read.masked_MH.copy_(linear_input_gradient(d_dense_MH, weights.transform_weight));
     }
 
-    if (context.config.next_sentence)
+    if (weights.next_sentence())
         next_sentences_forward_backward(context, weights, read.first_BH, scale.nsp, gradients, sums, d_read.first_BH);
     else d_read.first_BH.zero_();
     return d_read_RH;

@@ -1,9 +1,11 @@
 #pragma once
-// The shape of a BERT model, with the names of Hugging Face's BertConfig.
+// The settings of BERT, with the names of Hugging Face's BertConfig.
 
 #include <cstdint>
+#include <string>
 
 #include "config/field.h"
+#include "kernels/interface/fused_types.h"
 
 namespace bertpretrain {
 
@@ -66,12 +68,11 @@ struct BertConfig {
     }
 };
 
-/// Checks settings that depend on each other. @throws ConfigError naming the settings
-void check_bert(const BertConfig& config);
+Activation activation_of(const BertConfig& config);
 
-/// Returns the floating point operations of a forward and backward pass: only matmuls, the MLM head on masked positions only,
-/// without recomputation. Uses the common convention: 1 multiply-add = 2 operations, backward = 2 x forward.
-/// @param tokens T of the batch @param square_lengths sum of squared sequence lengths
-double model_flops(const BertConfig& config, double tokens, double square_lengths, double masked, double sequences);
+std::string summary_of(const BertConfig& config);
+
+/// @throws ConfigError naming settings that contradict each other
+void check_settings(const BertConfig& config);
 
 }  // namespace bertpretrain

@@ -1,10 +1,10 @@
-#include "model/embeddings.h"
+#include "model/bert/embeddings.h"
 
 #include <ATen/ATen.h>
 
-namespace bertpretrain {
+namespace bertpretrain::bert {
 
-EmbeddingState embeddings_forward(const LayerContext& context, const BertViews& weights, HiddenState& output) {
+EmbeddingState embeddings_forward(const LayerContext& context, const Views& weights, HiddenState& output) {
     const MicroBatch& batch = context.batch;
     const Dropout dropout = context.dropout.hidden(DropoutPlan::embedding_site);
     const at::ScalarType compute_dtype = weights.word_VH.scalar_type();
@@ -31,8 +31,8 @@ EmbeddingState embeddings_forward(const LayerContext& context, const BertViews& 
     return state;
 }
 
-void embeddings_backward(const LayerContext& context, const BertViews& weights, const EmbeddingState& state,
-                         const HiddenStateGradient& d_output, const BertViews& gradients) {
+void embeddings_backward(const LayerContext& context, const Views& weights, const EmbeddingState& state,
+                         const HiddenStateGradient& d_output, const Views& gradients) {
     const Dropout dropout = context.dropout.hidden(DropoutPlan::embedding_site);
     const at::ScalarType compute_dtype = weights.word_VH.scalar_type();
     at::Tensor d_sum_TH;
@@ -62,4 +62,4 @@ void embeddings_backward(const LayerContext& context, const BertViews& weights, 
     embedding_backward(d_sum_TH, context.batch.token_type_ids_T, gradients.type_KH);
 }
 
-}  // namespace bertpretrain
+}  // namespace bertpretrain::bert

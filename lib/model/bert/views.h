@@ -6,10 +6,11 @@
 #include <vector>
 
 #include "kernels/fused_operations.h"
-#include "model/bert_config.h"
+#include "model/bert/config.h"
 #include "model/flat_parameters.h"
+#include "model/heads.h"
 
-namespace bertpretrain {
+namespace bertpretrain::bert {
 
 struct LayerViews {
     at::Tensor qkv_weight, qkv_bias;  ///< (3H, H), (3H)
@@ -21,18 +22,14 @@ struct LayerViews {
         norm_after_output;  ///< of the hidden states after the feed-forward part; with pre_ln the next layer's or the final LN
 };
 
-struct BertViews {
+struct Views {
     at::Tensor word_VH, position_PH, type_KH;
     NormParameters first_norm;  ///< of the embeddings; with pre_ln the first LN of layer 0
     std::vector<LayerViews> layers;
-    at::Tensor pooler_weight, pooler_bias;  ///< undefined without next sentences, as the last two
-    at::Tensor transform_weight, transform_bias;
-    NormParameters transform_norm;
-    at::Tensor decoder_bias_V;
-    at::Tensor next_sentence_weight, next_sentence_bias;
+    HeadViews heads;
 };
 
-BertViews weight_views(const BertConfig& config, const FlatParameters& parameters);
-BertViews gradient_views(const BertConfig& config, const FlatParameters& parameters);
+Views weight_views(const BertConfig& config, const FlatParameters& parameters);
+Views gradient_views(const BertConfig& config, const FlatParameters& parameters);
 
-}  // namespace bertpretrain
+}  // namespace bertpretrain::bert

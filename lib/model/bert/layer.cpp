@@ -1,8 +1,8 @@
-#include "model/encoder_layer.h"
+#include "model/bert/layer.h"
 
 #include <ATen/ATen.h>
 
-namespace bertpretrain {
+namespace bertpretrain::bert {
 namespace {
 
 Attention attention_shape(const LayerContext& context, std::int64_t index) {
@@ -64,10 +64,6 @@ NormGradients close_sublayer_backward(const LayerContext& context, const RowKeys
 
 }  // namespace
 
-Activation activation_of(const BertConfig& config) {
-    return config.hidden_act == HiddenAct::gelu ? Activation::gelu_erf : Activation::gelu_tanh;
-}
-
 LayerState layer_forward(const LayerContext& context, std::int64_t index, const LayerViews& weights, const HiddenState& input,
                          HiddenState& output, const std::function<void()>& feed_forward_begins) {
     LayerState state;
@@ -118,4 +114,4 @@ HiddenStateGradient layer_backward(const LayerContext& context, std::int64_t ind
     return {linear_input_gradient(d_qkv_T3H, weights.qkv_weight), {}, rows.put_back(d_attention.sum_TH)};
 }
 
-}  // namespace bertpretrain
+}  // namespace bertpretrain::bert

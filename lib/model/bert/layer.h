@@ -9,9 +9,9 @@
 #include "batches/micro_batch.h"
 #include "kernels/fused_operations.h"
 #include "kernels/matmul.h"
-#include "model/bert_views.h"
+#include "model/bert/views.h"
 
-namespace bertpretrain {
+namespace bertpretrain::bert {
 
 /// The hidden states between layers.
 struct HiddenState {
@@ -75,6 +75,4 @@ HiddenStateGradient layer_backward(const LayerContext& context, std::int64_t ind
                                    const LayerState& state, const HiddenStateGradient& d_output, const LayerViews& gradients,
                                    const std::function<void()>& feed_forward_done);
 
-Activation activation_of(const BertConfig& config);
-
-}  // namespace bertpretrain
+}  // namespace bertpretrain::bert

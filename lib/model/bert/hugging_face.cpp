@@ -1,0 +1,187 @@
+#include "model/bert/hugging_face.h"
+
+#include <array>
+
+#include "config/foreign_fields.h"
+#include "config/read.h"
+#include "config/write.h"
+#include "core/error.h"
+
+namespace bertpretrain {
+namespace {
+
+/// The fields of a config.json of model_type bert or megatron-bert.
+std::span<const ForeignField> config_fields() {
+    using enum ForeignField::Effect;
+    static constexpr auto fields = std::to_array<ForeignField>({
+        {"_attn_implementation", nothing},
+        {"_name_or_path", nothing},
+        {"adapters", refused, "[{}]"},
+        {"add_cross_attention", refused, "[false]"},
+        {"architectures", nothing},
+        {"attention_probs_dropout_prob", obeyed},
+        {"attn_implementation", nothing},
+        {"auto_map", refused, "[{}]"},  // code of the model's own
+        {"bos_token_id", nothing},
+        {"chunk_size_feed_forward", nothing},
+        {"classifier_dropout", nothing},
+        {"cls_token_id", nothing},
+        {"cross_attention_hidden_size", nothing},
+        {"directionality", refused, R"(["bidi"])"},
+        {"dtype", nothing},  // this program computes in the dtype that --precision names
+        {"embedding_size", nothing},
+        {"eos_token_id", nothing},
+        {"finetuning_task", nothing},
+        {"gradient_checkpointing", nothing},
+        {"hidden_act", obeyed},
+        {"hidden_dropout_prob", obeyed},
+        {"hidden_size", obeyed},
+        {"id2label", nothing},
+        {"initializer_range", obeyed},
+        {"intermediate_size", obeyed},
+        {"is_decoder", refused, "[false]"},  // attention to earlier tokens only
+        {"is_encoder_decoder", refused, "[false]"},
+        {"label2id", nothing},
+        {"layer_norm_eps", obeyed},
+        {"max_position_embeddings", obeyed},
+        {"model_type", obeyed},
+        {"norm_placement", nothing},  // our exports have it; model_type decides
+        {"num_attention_heads", obeyed},
+        {"num_hidden_layers", obeyed},
+        {"num_labels", nothing},
+        {"output_attentions", nothing},
+        {"output_hidden_states", nothing},
+        {"output_past", nothing},
+        {"pad_token_id", nothing},
+        {"pooler_fc_size", nothing},  // of Google's files; no program acts on the pooler's fields
+        {"pooler_num_attention_heads", nothing},
+        {"pooler_num_fc_layers", nothing},
+        {"pooler_size_per_head", nothing},
+        {"pooler_type", nothing},
+        {"position_embedding_type", refused, R"(["absolute"])"},
+        {"problem_type", nothing},
+        {"pruned_heads", refused, "[{}]"},
+        {"quantization_config", refused, "[{}]"},
+        {"return_dict", nothing},
+        {"sep_token_id", nothing},
+        {"task_specific_params", nothing},
+        {"tie_encoder_decoder", nothing},
+        {"tie_word_embeddings", refused, "[true]"},
+        {"tokenizer_class", obeyed},
+        {"torch_dtype", nothing},
+        {"torchscript", nothing},
+        {"transformers_version", nothing},
+        {"type_vocab_size", obeyed},
+        {"use_bfloat16", nothing},
+        {"use_cache", nothing},
+        {"vocab_size", obeyed},
+    });
+    return fields;
+}
+
+/// What transformers' classes use for fields that a config.json omits, where they differ from BERT's.
+const nlohmann::json megatron_defaults{{"vocab_size", 29056},
+                                       {"hidden_size", 1024},
+                                       {"num_hidden_layers", 24},
+                                       {"num_attention_heads", 16},
+                                       {"intermediate_size", 4096}};
+
+/// Returns this program's name for an activation that it has under another one.
+nlohmann::json activation_named(const nlohmann::json& name) {
+    if (name == "gelu_python") return "gelu";
+    if (name == "gelu_python_tanh") return "gelu_pytorch_tanh";
+    return name == "gelu_fast" || name == "gelu_accurate" ? nlohmann::json("gelu_new") : name;
+}
+
+}  // namespace
+
+BertConfig bert_from_hugging_face(const nlohmann::json& json, const std::string& file) {
+    check_foreign_fields(json, config_fields(),
+                         [&](const std::string& what) { throw CheckpointError(concat(file, ": ", what)); });
+    const bool is_megatron = json.value("model_type", "bert") == "megatron-bert";
+    nlohmann::json fields = write_config(BertConfig());
+    fields["vocab_size"] = 30522;
+    if (is_megatron) fields.update(megatron_defaults);
+    for (const auto& [name, value] : fields.items())
+        if (json.contains(name) && !json[name].is_null() && name != "norm_placement") fields[name] = json[name];
+    fields["hidden_act"] = activation_named(fields["hidden_act"]);
+    fields["norm_placement"] = is_megatron ? "pre_ln" : "post_ln";
+    return read_config<BertConfig>(fields, file);
+}
+
+nlohmann::ordered_json to_hugging_face(const BertConfig& config, const std::string& task, std::int64_t padding_id) {
+    nlohmann::ordered_json json;
+    switch (config.norm_placement) {
+        case NormPlacement::post_ln:
+            json = {{"architectures", {"Bert" + task}}, {"model_type", "bert"}};
+            break;
+        case NormPlacement::pre_ln:
+            json = {{"architectures", {"MegatronBert" + task}}, {"model_type", "megatron-bert"}};
+            break;
+        case NormPlacement::pre_ln_zero_residual:
+            json = {{"norm_placement", "pre_ln_zero_residual"}};
+            break;
+    }
+    json.update({{"hidden_size", config.hidden_size},
+                 {"num_hidden_layers", config.num_hidden_layers},
+                 {"num_attention_heads", config.num_attention_heads},
+                 {"intermediate_size", config.intermediate_size},
+                 {"vocab_size", config.vocab_size},
+                 {"max_position_embeddings", config.max_position_embeddings},
+                 {"type_vocab_size", config.type_vocab_size},
+                 {"hidden_act", name_of(config.hidden_act)},
+                 {"hidden_dropout_prob", config.hidden_dropout_prob},
+                 {"attention_probs_dropout_prob", config.attention_probs_dropout_prob},
+                 {"layer_norm_eps", config.layer_norm_eps},
+                 {"initializer_range", config.initializer_range},
+                 {"pad_token_id", padding_id},
+                 {"position_embedding_type", "absolute"},
+                 {"tie_word_embeddings", true}});
+    return json;
+}
+
+std::string why_not_hugging_face(const BertConfig& config) {
+    if (config.norm_placement != NormPlacement::pre_ln_zero_residual) return "";
+    return "transformers has no class for model.norm_placement pre_ln_zero_residual (BertForPreTraining would load the weights "
+           "but "
+           "compute something else)";
+}
+
+std::string why_not_nvidia(const BertConfig& config) {
+    if (config.norm_placement == NormPlacement::pre_ln)
+        return "NVIDIA's and Habana's scripts do not support model.norm_placement pre_ln";
+    return config.next_sentence
+               ? ""
+               : "NVIDIA's and Habana's scripts need a pooler and a head for next sentences, and this model has none";
+}
+
+const NamingRules& naming_rules(const BertConfig&) {
+    static constexpr std::array<std::string_view, 3> encoder_parts{"embeddings.", "encoder.", "pooler."};
+    static constexpr std::array<std::pair<std::string_view, std::string_view>, 1> parts{{{".dense_act.", ".dense."}}};
+    static constexpr std::array<std::pair<std::string_view, std::string_view>, 2> endings{
+        {{".gamma", ".weight"}, {".beta", ".bias"}}};  // TensorFlow's
+    static constexpr std::array<std::string_view, 2> derived{"embeddings.position_ids", "embeddings.token_type_ids"};
+    static constexpr std::array<std::string_view, 20> other_models{
+        "albert", "convbert", "data2vec_text", "deberta",  "distilbert", "electra",    "ernie",
+        "esm",    "ibert",    "layoutlm",      "lilt",     "longformer", "mobilebert", "mpnet",
+        "nezha",  "rembert",  "roberta",       "roformer", "splinter",   "squeezebert"};
+    static constexpr NamingRules names{"bert.",     "embeddings.word_embeddings.weight", encoder_parts, parts, endings, derived,
+                                       other_models};
+    return names;
+}
+
+std::string nvidia_name(const BertConfig&, const std::string& ours) {
+    if (ours == "cls.predictions.decoder.bias") return "";  // their decoder has no bias of its own
+    std::string name = ours;
+    for (const std::string_view dense : {"intermediate.dense.", "pooler.dense.", "transform.dense."})
+        if (const std::size_t at = name.find(dense); at != std::string::npos) name.insert(at + dense.size() - 1, "_act");
+    return name;
+}
+
+std::span<const std::string_view> arithmetic_settings(const BertConfig&) {
+    static constexpr std::array<std::string_view, 4> names{"num_attention_heads", "hidden_act", "layer_norm_eps",
+                                                           "norm_placement"};
+    return names;
+}
+
+}  // namespace bertpretrain

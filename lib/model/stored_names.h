@@ -1,0 +1,41 @@
+#pragma once
+// Converts the parameter names in other programs' files to this program's, which are transformers'.
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace bertpretrain {
+
+/// How the files of one architecture name its parameters.
+struct NamingRules {
+    std::string_view base;            ///< stands before the encoder's names, except in files of the encoder alone: "bert."
+    std::string_view word_embedding;  ///< its name after `base`
+    std::span<const std::string_view> encoder_parts;  ///< what names begin with in files of the encoder alone
+    std::span<const std::pair<std::string_view, std::string_view>> other_parts, other_endings;  ///< {theirs, ours}
+    std::span<const std::string_view> derived;       ///< endings of buffers that follow from the model's shape
+    std::span<const std::string_view> other_models;  ///< what stands in place of `base` in files of models that compute otherwise
+};
+
+/// What stands before the names of a model's parameters in a file, such as "model." in PyTorch Lightning's checkpoints.
+struct NamePrefix {
+    std::string text;
+    bool has_base = false;  ///< whether NamingRules::base follows
+};
+
+/// Returns the prefixes of all word embeddings among the names; several where a file holds several models.
+std::vector<NamePrefix> name_prefixes(const NamingRules& rules, const std::vector<std::string>& names);
+
+/// Whether the names after this prefix are those of another architecture of transformers, such as "roberta.".
+bool is_of_other_model(const NamingRules& rules, const NamePrefix& prefix);
+
+/// Returns this program's name for a stored tensor: without the wrappers of PyTorch (module., _orig_mod., ...) wherever they
+/// stand, without the prefix, with the base, and with its parts as ours. Returns other names unchanged.
+std::string our_name(const NamingRules& rules, std::string_view stored, const NamePrefix& prefix = {});
+
+/// Whether the name is that of a buffer derived from the model's shape.
+bool is_derived_buffer(const NamingRules& rules, std::string_view name);
+
+}  // namespace bertpretrain
