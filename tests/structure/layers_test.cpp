@@ -143,7 +143,7 @@ TEST_CASE("a sub-folder of lib includes only the parts of its folder that lie be
     }
 }
 
-TEST_CASE("an architecture is a room: only model/architecture.h opens it, and nobody else names what is in it") {
+TEST_CASE("an architecture is a room: only model/architecture.h opens it, and no other file names what is in it") {
     const fs::path lib = fs::path(PROJECT_FOLDER) / "lib";
     const std::regex names_of_bert("\"[^\"]*\\b(bert|cls)\\.|norm_placement|NormPlacement|\\bBert(Config)?\\b");
     for (const fs::path& file : source_files("lib")) {
