@@ -4,10 +4,8 @@
 #   scripts/benchmark/certify.sh [PART...] [--output build/certify] [--quick] [--run DIR]     --help lists the parts
 # A second call continues: parts that are done are not repeated. Exit status 1: a line missed its bound.
 set -euo pipefail
-case ${1-} in -h | --help) sed -n '2,/^[^#]/s/^# //p' "$0"; exit ;; esac
-cd "$(dirname "$0")/../.."
-if [[ " $* " != *" --help "* && -z ${BERTPRETRAIN_PROGRAMS:-} ]]; then
-  scripts/setup.sh --oracles >&2
-  scripts/build.sh release bertpretrain bertpretrain_data print_sample_order draw_curves test_optimizer run_optimizer >&2
-fi
-exec .venv/bin/python scripts/benchmark/certify/main.py "$@"
+here=$(dirname "$(readlink -f "$0")")
+case ${1-} in -h | --help) exec python3 "$here/certify/main.py" --help ;; esac
+# shellcheck source=scripts/benchmark/prepare.sh
+source "$here/prepare.sh" bertpretrain bertpretrain_data print_sample_order draw_curves test_optimizer run_optimizer
+exec "$python" "$here/certify/main.py" "$@"

@@ -15,7 +15,7 @@ import numpy
 
 from interleaved import compare
 from programs import program
-from training_step import SIZES, experiment, sample_rows, write_shard
+from training_runs import SIZES, experiment, sample_rows, write_shard
 
 OURS = program("time_checkpoint")
 TORCH = """

@@ -3,7 +3,6 @@
 #   scripts/benchmark/checkpoint.sh [--size small|base|large] [--rounds 3] [--folder DIR on the disk to measure]
 set -euo pipefail
 case ${1-} in -h | --help) sed -n '2,/^[^#]/s/^# //p' "$0"; exit ;; esac
-cd "$(dirname "$0")/../.."
-scripts/setup.sh --oracles >&2
-scripts/build.sh release bertpretrain time_checkpoint >&2
-exec .venv/bin/python scripts/benchmark/checkpoint.py "$@"
+# shellcheck source=scripts/benchmark/prepare.sh
+source "$(dirname "$(readlink -f "$0")")/prepare.sh" bertpretrain time_checkpoint
+exec "$python" "$root/scripts/benchmark/checkpoint.py" "$@"

@@ -8,7 +8,7 @@ import sys
 import tempfile
 
 from torch_process import TorchProcess
-from training_step import PREDICTIONS, SIZES, SideFailed, experiment, run_ours, sample_rows, write_shard
+from training_runs import PREDICTIONS, SIZES, SideFailed, experiment, run_ours, sample_rows, write_shard
 
 SIDES = {  # name: (implementation, with padding); ours-unmerged computes each micro-batch by itself
     "ours": ("ours", False), "ours-real-lengths": ("ours", True), "ours-unmerged": ("ours", False),

@@ -4,7 +4,6 @@
 #       [--sides ours ours-real-lengths ours-unmerged hf hf-compile hf-real-lengths strongest strongest-real-lengths]
 set -euo pipefail
 case ${1-} in -h | --help) sed -n '2,/^[^#]/s/^# //p' "$0"; exit ;; esac
-cd "$(dirname "$0")/../.."
-scripts/setup.sh --oracles >&2
-scripts/build.sh release bertpretrain >&2
-exec .venv/bin/python scripts/benchmark/device_step.py "$@"
+# shellcheck source=scripts/benchmark/prepare.sh
+source "$(dirname "$(readlink -f "$0")")/prepare.sh" bertpretrain
+exec "$python" "$root/scripts/benchmark/device_step.py" "$@"

@@ -3,7 +3,6 @@
 #   scripts/benchmark/embed.sh [--shape 6x384|base]... [--lines N] [--rounds 3] [--threads N]
 set -euo pipefail
 case ${1-} in -h | --help) sed -n '2,/^[^#]/s/^# //p' "$0"; exit ;; esac
-cd "$(dirname "$0")/../.."
-scripts/setup.sh --oracles >&2
-scripts/build.sh release bertpretrain >&2
-exec .venv/bin/python scripts/benchmark/embed.py "$@"
+# shellcheck source=scripts/benchmark/prepare.sh
+source "$(dirname "$(readlink -f "$0")")/prepare.sh" bertpretrain
+exec "$python" "$root/scripts/benchmark/embed.py" "$@"

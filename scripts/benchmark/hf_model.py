@@ -2,7 +2,7 @@
 import torch
 from transformers import BertConfig, BertForPreTraining
 
-from training_step import LENGTH, SIZES, sample_rows
+from training_runs import LENGTH, SIZES, sample_rows
 
 
 def model_of(size):

@@ -71,7 +71,7 @@ def benchmark_text():
     path = pathlib.Path(os.environ.get("BENCHMARK_TEXT", PROJECT.parent / "shared/data/plain/wiki_2021_sentences.txt"))
     if not path.is_file():
         sys.exit(f"{path}: no such file; set BENCHMARK_TEXT to a file with about 10 MB of text, one sentence per line")
-    return path
+    return path.resolve()
 
 
 def vocabulary_file():
@@ -79,4 +79,4 @@ def vocabulary_file():
     path = pathlib.Path(os.environ.get("BENCHMARK_VOCABULARY", PROJECT.parent / "shared/data/vocab/bert-uncased-vocab.txt"))
     if not path.is_file():
         sys.exit(f"{path}: no such file; set BENCHMARK_VOCABULARY to the vocab.txt of bert-base-uncased")
-    return path
+    return path.resolve()

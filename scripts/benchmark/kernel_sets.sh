@@ -8,8 +8,7 @@
 # The text is BENCHMARK_TEXT, or else the shared corpus.
 set -euo pipefail
 case ${1-} in -h | --help) sed -n '2,/^[^#]/s/^# //p' "$0"; exit ;; esac
-cd "$(dirname "$0")/../.."
-steps=1000 output=build/kernel_sets gpu=no
+steps=1000 output="" gpu=no
 while (($#)); do
   case "$1" in
     --steps) steps=${2:?--steps needs a number}; shift 2 ;;
@@ -19,16 +18,18 @@ while (($#)); do
   esac
 done
 ((steps >= 10)) || { echo "kernel_sets: --steps $steps: must be at least 10, one for each evaluation" >&2; exit 2; }
-scripts/setup.sh --oracles >&2
-scripts/build.sh release bertpretrain bertpretrain_data draw_curves >&2
-scripts/benchmark/learning/make_shards.sh "$output" >&2
-program=build/release/bertpretrain runs=()
+# shellcheck source=scripts/benchmark/prepare.sh
+source "$(dirname "$(readlink -f "$0")")/prepare.sh" bertpretrain bertpretrain_data draw_curves
+output=$(realpath -m -- "${output:-$root/build/kernel_sets}")
+"$root/scripts/benchmark/learning/make_shards.sh" "$output" >&2
+programs=${BERTPRETRAIN_PROGRAMS:-$root/build/release} runs=()
+program=$programs/bertpretrain
 model=(--set model.hidden_size=128 --set model.num_hidden_layers=2 --set model.num_attention_heads=2 --set model.intermediate_size=512)
 
 # train NAME [OPTION...]: trains a run in the folder of that name; a finished run is unchanged.
 train() {
   echo "== $1" >&2
-  $program train scripts/benchmark/learning/experiment.json "${model[@]}" --set training.device=cpu \
+  "$program" train "$root/scripts/benchmark/learning/experiment.json" "${model[@]}" --set training.device=cpu \
     --set "data.training_shards=$output/shards" --set "schedule.total_steps=$steps" --set batch.gradient_accumulation_steps=1 \
     --set "evaluation.every_steps=$((steps / 10))" --set "checkpoint.save_every_steps=$((steps / 10))" "${@:2}" \
     --output "$output/$steps/$1" >&2
@@ -46,9 +47,9 @@ if [[ $gpu == yes ]]; then
 else
   baseline=reference picture=kernel_sets.svg
   for set in amx avx512_bf16 avx512 avx2 reference; do
-    if BERTPRETRAIN_CPU_CAPABILITY=$set $program --version >/dev/null 2>&1; then BERTPRETRAIN_CPU_CAPABILITY=$set train $set
+    if BERTPRETRAIN_CPU_CAPABILITY=$set "$program" --version >/dev/null 2>&1; then BERTPRETRAIN_CPU_CAPABILITY=$set train $set
     else echo "$set: not supported by this processor, skipped"; fi
   done
   BERTPRETRAIN_CPU_CAPABILITY=reference seeds reference
 fi
-exec .venv/bin/python scripts/benchmark/kernel_sets.py "$output/$steps" build/release/draw_curves "$output/$picture" $baseline "${runs[@]}"
+exec "$python" "$root/scripts/benchmark/kernel_sets.py" "$output/$steps" "$programs/draw_curves" "$output/$picture" $baseline "${runs[@]}"

@@ -11,7 +11,6 @@
 # The text is BENCHMARK_TEXT, or else the shared corpus. If BERTPRETRAIN_PROGRAMS names a folder, its programs are used, and nothing is built.
 set -euo pipefail
 case ${1-} in -h | --help) sed -n '2,/^[^#]/s/^# //p' "$0"; exit ;; esac
-cd "$(dirname "$0")/../.."
 steps=1500 output="" objective=mlm_nsp length=128 settings=()
 while (($#)); do
   case "$1" in
@@ -24,23 +23,22 @@ while (($#)); do
   esac
 done
 if [[ $objective == mlm ]]; then suffix=_mlm settings+=(--set data.objective=mlm); fi
-output=${output:-build/learning${suffix:-}}
-if [[ -z ${BERTPRETRAIN_PROGRAMS:-} ]]; then
-  scripts/setup.sh --oracles >&2
-  scripts/build.sh release bertpretrain bertpretrain_data print_sample_order draw_curves >&2
-fi
+# shellcheck source=scripts/benchmark/prepare.sh
+source "$(dirname "$(readlink -f "$0")")/prepare.sh" bertpretrain bertpretrain_data print_sample_order draw_curves
+output=$(realpath -m -- "${output:-$root/build/learning${suffix:-}}")
+here=$root/scripts/benchmark/learning
 settings+=(--set "data.sequence_length=$length")
-build=${BERTPRETRAIN_PROGRAMS:-build/release} experiment=scripts/benchmark/learning/experiment.json
-scripts/benchmark/learning/make_shards.sh "$output" "$objective" "$length" >&2
+build=${BERTPRETRAIN_PROGRAMS:-$root/build/release} experiment=$here/experiment.json
+"$here/make_shards.sh" "$output" "$objective" "$length" >&2
 echo "== ours" >&2
-"$build/bertpretrain" train $experiment --set "data.training_shards=$output/shards" --set "schedule.total_steps=$steps" \
+"$build/bertpretrain" train "$experiment" --set "data.training_shards=$output/shards" --set "schedule.total_steps=$steps" \
   "${settings[@]}" --output "$output/ours-$steps" >&2
 # The learning rate of a linear schedule's last step is 0, so a run of one step saves the initial weights.
 [[ -e $output/start/checkpoints/step_00000001/COMPLETE.json ]] ||
-  "$build/bertpretrain" train $experiment --set "data.training_shards=$output/shards" --set schedule.total_steps=1 \
+  "$build/bertpretrain" train "$experiment" --set "data.training_shards=$output/shards" --set schedule.total_steps=1 \
     "${settings[@]}" --output "$output/start" >&2
 [[ -e $output/order-$steps ]] || {
-  read -r seed batch < <(.venv/bin/python -c 'import json, sys; s = json.load(open(sys.argv[1])); b = s["batch"]
+  read -r seed batch < <("$python" -c 'import json, sys; s = json.load(open(sys.argv[1])); b = s["batch"]
 print(s["training"]["seed"], b["micro_batch_size"] * b["gradient_accumulation_steps"])' \
     "$output/start/checkpoints/step_00000001/settings.json")
   "$build/print_sample_order" "$output/shards" "$length" "$seed" $((steps * batch)) >"$output/order.partial"
@@ -49,7 +47,7 @@ print(s["training"]["seed"], b["micro_batch_size"] * b["gradient_accumulation_st
 echo "== Hugging Face" >&2
 held_out=("$output"/shards/*test*.h5)
 [[ -e $output/theirs-$steps/metrics.jsonl ]] ||
-  .venv/bin/python scripts/benchmark/learning/hf_training.py "$output/start/checkpoints/step_00000001" \
+  "$python" "$here/hf_training.py" "$output/start/checkpoints/step_00000001" \
     "$output/order-$steps" "$output/shards" "${held_out[0]}" "$output/theirs-$steps" "$steps"
-exec .venv/bin/python scripts/benchmark/learning/compare.py "$output/ours-$steps/metrics.jsonl" \
+exec "$python" "$here/compare.py" "$output/ours-$steps/metrics.jsonl" \
   "$output/theirs-$steps/metrics.jsonl" "$output/shards/manifest.json" "$build/draw_curves" "$output/learning.svg"

@@ -9,14 +9,14 @@ import subprocess
 import tempfile
 
 from programs import program, program_environment
-from training_step import PREDICTIONS, SIZES, experiment, run_ours, sample_rows, write_shard
+from training_runs import PREDICTIONS, SIZES, experiment, run_ours, sample_rows, write_shard
 
 COLORS = {"products": "#1f77b4", "attention": "#ff7f0e", "LayerNorm": "#2ca02c", "GELU": "#9467bd", "update": "#8c564b",
           "embeddings": "#e377c2", "loss": "#bcbd22", "rest": "#7f7f7f"}
 
 
 def real_step(arguments):
-    """Returns the median seconds of a step of one micro-batch, run as in training_step.sh and device_step.sh."""
+    """Returns the median seconds of a step of one micro-batch, run as in step.sh and device_step.sh."""
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         write_shard(folder, sample_rows(arguments.micro_batch, 0.0, arguments.length))

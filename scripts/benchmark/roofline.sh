@@ -4,7 +4,6 @@
 #       on a GPU also [--micro-batch 384] [--length 128|512]
 set -euo pipefail
 case ${1-} in -h | --help) sed -n '2,/^[^#]/s/^# //p' "$0"; exit ;; esac
-cd "$(dirname "$0")/../.."
-scripts/setup.sh --oracles >&2
-scripts/build.sh release bertpretrain time_parts >&2
-exec .venv/bin/python scripts/benchmark/roofline.py "$@"
+# shellcheck source=scripts/benchmark/prepare.sh
+source "$(dirname "$(readlink -f "$0")")/prepare.sh" bertpretrain time_parts
+exec "$python" "$root/scripts/benchmark/roofline.py" "$@"

@@ -8,7 +8,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from training_step import SIZES, sample_rows
+from training_runs import SIZES, sample_rows
 
 
 class Layer(nn.Module):

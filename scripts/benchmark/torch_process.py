@@ -7,7 +7,7 @@ import subprocess
 import sys
 import threading
 
-from training_step import SideFailed
+from training_runs import SideFailed
 
 
 class TorchProcess:

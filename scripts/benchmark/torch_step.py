@@ -20,7 +20,7 @@ import traceback
 
 import torch
 
-from training_step import SIZES, WARM_UP, sample_rows
+from training_runs import SIZES, WARM_UP, sample_rows
 
 
 def wait(device):

@@ -37,8 +37,6 @@ EXCEPTIONS = {
     "launch/aws_batch/*": "AWS accepts letters and digits only; cloud_scripts_test.cpp runs it in such a checkout",
     "launch/aws_eks/*": "Kubernetes accepts letters and digits only; cloud_scripts_test.cpp runs it in such a checkout",
     "launch/docker/*": "registries accept letters and digits only; cloud_scripts_test.cpp runs it in such a checkout",
-    "benchmark/*.sh": "it takes numbers and names of models, and runs for minutes",
-    "benchmark/learning/*.sh": "it takes numbers and names of models, and runs for minutes",
 }
 WITHOUT_HELP = {"portable/launcher.sh"}
 
@@ -387,6 +385,60 @@ def fill(world):
     for name in (NAME, DASH):
         world.write(name, "a: ${CLUSTER} $HOME\n")
         expect_equal(world.run("launch/fill.sh", name, CLUSTER=NAME), f"a: {NAME} $HOME\n")
+
+
+def passes_on(script, *first):
+    """A case for a benchmark that builds its programs and starts Python: the arguments must arrive unchanged."""
+    @case(script)
+    def check(world):
+        world.stand_in(world.checkout / ".venv/bin/python")
+        for part in ("setup.sh", "build.sh"):
+            world.stand_in(world.checkout / "scripts" / part)
+        world.run(script, NAME, DASH)
+        [call] = [call for call in world.calls() if call[0] == "python"]
+        expect_equal(call[1:], [part.format(checkout=world.checkout) for part in first] + [NAME, DASH])
+
+
+for name in ("checkpoint", "device_step", "embed", "roofline", "step"):
+    passes_on(f"benchmark/{name}.sh", f"{{checkout}}/scripts/benchmark/{name}.py")
+passes_on("benchmark/certify.sh", "{checkout}/scripts/benchmark/certify/main.py")
+passes_on("benchmark/first_light.sh", "-m", "first_light")
+
+
+@case("benchmark/data.sh")
+def data(world):
+    world.stand_in(world.checkout / ".venv/bin/python", "exit 1")
+    message = world.run("benchmark/data.sh", "tokenizer", NAME, code=1, BERTPRETRAIN_PROGRAMS=world.bin)
+    expect_equal([pathlib.Path(call[1]).name for call in world.calls()], ["tokenizer.py", f"{NAME}.py"])
+    expect(f"failed: tokenizer {NAME}" in message, message)
+
+
+def train_for(script):
+    """A case for a benchmark that trains in a folder: --output and the text may have any name."""
+    @case(script)
+    def check(world):
+        for program in ("bertpretrain", "bertpretrain_data", "draw_curves", "print_sample_order"):
+            world.stand_in(program)
+        world.stand_in(world.checkout / ".venv/bin/python", "echo 1 2")
+        text = world.write(NAME, "a text")
+        for folder in (f"{NAME}out", f"{DASH}out"):
+            world.run(script, "--output", folder, BERTPRETRAIN_PROGRAMS=world.bin, BENCHMARK_TEXT=text)
+            calls = world.calls()
+            trained = [call[call.index("--output") + 1] for call in calls if call[:2] == ["bertpretrain", "train"]]
+            expect(trained and all(path.startswith(f"{world.home}/{folder}/") for path in trained), f"trained in {trained}")
+            expect(any(call[:3] == ["bertpretrain_data", "shard", str(text)] for call in calls), "the text")
+
+
+train_for("benchmark/kernel_sets.sh")
+train_for("benchmark/learning.sh")
+
+
+@case("benchmark/learning/make_shards.sh")
+def make_shards(world):
+    world.stand_in("bertpretrain_data")
+    text = world.write(NAME, "a text")
+    world.run("benchmark/learning/make_shards.sh", f"{NAME}out", BERTPRETRAIN_PROGRAMS=world.bin, BENCHMARK_TEXT=text)
+    expect_equal([call[2] for call in world.calls()], [str(text)] * 2)
 
 
 def scripts():

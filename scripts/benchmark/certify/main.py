@@ -20,6 +20,7 @@ from pathlib import Path
 
 from lines import write_json
 from page import VERDICTS, write_page
+from programs import PROJECT
 
 PARTS = {"forward": "forward", "continue": "continuing", "finetune": "finetune", "optimizers": "optimizers", "published": "published"}
 
@@ -28,7 +29,7 @@ def options_of(arguments):
     parser = argparse.ArgumentParser(prog="certify.sh", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter,
                                      usage=argparse.SUPPRESS)
     parser.add_argument("parts", nargs="*", metavar="PART", help="the parts to run; all of them when absent")
-    parser.add_argument("--output", type=Path, default=Path("build/certify"), help="the folder for the page and all files")
+    parser.add_argument("--output", type=Path, default=PROJECT / "build/certify", help="the folder for the page and all files (build/certify of the project)")
     parser.add_argument("--quick", action="store_true", help="fewer samples, steps and seeds, to see that everything works")
     parser.add_argument("--run", type=Path, help="the folder of a run of configs/bert_large_phase1.json, for the part published")
     parser.add_argument("--pretraining-seeds", type=int, nargs="+", metavar="SEED",

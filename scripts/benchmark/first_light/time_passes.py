@@ -8,7 +8,7 @@ import sys
 import tempfile
 
 from programs import program, program_environment
-from training_step import SideFailed, experiment, run_ours, sample_rows, write_shard
+from training_runs import SideFailed, experiment, run_ours, sample_rows, write_shard
 
 
 def planned_bytes(config, device):
