@@ -16,6 +16,7 @@
 #include "commands.h"
 
 #include "core/guard.h"
+#include "core/physical_cores.h"
 #include "core/short_spinning.h"
 #include "kernels/cpu/library_limits.h"
 #include "model/tensor_memory.h"
@@ -62,6 +63,14 @@ int main(int argc, char** argv) {
     bertpretrain::add_preflight_command(app, exit_code);
     bertpretrain::add_program_options(
         app, {{"libtorch", TORCH_VERSION}, {"CUDA", BERTPRETRAIN_CUDA_VERSION}, {"NCCL", BERTPRETRAIN_NCCL_VERSION}});
+    app.add_flag_callback(
+           "--physical-cores",
+           [] {
+               std::cout << bertpretrain::available_physical_cores() << "\n";
+               throw CLI::Success();
+           },
+           "Print how many physical cores this process may use, and exit")
+        ->group("");  // for scripts/launch/node.sh
     const int code = bertpretrain::run_guarded([&] {
         bertpretrain::cpu::limit_libraries();
         bertpretrain::cpu::limit_threads();

@@ -35,20 +35,10 @@ run_folder "${@:2}"
 export BERTPRETRAIN_LOCK_SECONDS=${BERTPRETRAIN_LOCK_SECONDS:-120} # how long a host that was just lost may hold the run's folder
 processes=${PROCESSES_PER_NODE:-1}
 
-# Prints how many physical cores this process may use, 0 if unknown: a second hardware thread of a core does not speed up matrix
-# multiplications. Hardware threads that are offline have no core. HOST_ROOT (/): the folder with proc and sys, for tests.
-physical_cores() {
-  local range thread
-  for range in $(sed -n 's/^Cpus_allowed_list:[[:space:]]*//p' "${HOST_ROOT:-}/proc/self/status" | tr , ' '); do
-    for thread in $(seq "${range%-*}" "${range#*-}"); do
-      cat "${HOST_ROOT:-}/sys/devices/system/cpu/cpu$thread/topology/thread_siblings_list" 2>/dev/null || true
-    done
-  done | sort -u | wc -l
-}
-
 if [[ -z ${OMP_NUM_THREADS:-} ]]; then # torchrun would give each of several ranks one thread
-  cores=$(physical_cores) available=$(nproc)
-  threads=$(((cores > 0 && cores < available ? cores : available) / processes))
+  # A second hardware thread of a core does not speed up matrix multiplications.
+  cores=$(bertpretrain --physical-cores) || { echo "node.sh: bertpretrain is not in the PATH, or is too old" >&2; exit 2; }
+  threads=$((cores / processes))
   export OMP_NUM_THREADS=$((threads > 1 ? threads : 1))
 fi
 stop_seconds=${STOP_SECONDS:-120}

@@ -63,7 +63,7 @@ TEST_CASE("AWS Batch: the main node gives torchrun its address on the job's netw
                   "ip link set ecs-eth0 up; mount --bind ", (folder / "hosts").string(), " /etc/hosts; hostname ",
                   is_in_hosts ? "main-node" : "unknown-node", "; PATH=", folder.path().string(),
                   ":\\$PATH AWS_BATCH_JOB_NUM_NODES=2 AWS_BATCH_JOB_MAIN_NODE_INDEX=0 AWS_BATCH_JOB_NODE_INDEX=0 "
-                  "PROCESSES_PER_NODE=8 scripts/launch/node.sh train some.json\"")));
+                  "OMP_NUM_THREADS=1 PROCESSES_PER_NODE=8 scripts/launch/node.sh train some.json\"")));
     INFO(result.out << result.err);
     CHECK(result.out.find(concat("--master_addr ", TwoHosts::address(0), " ")) != result.out.npos);
     CHECK(result.out.find("^lo,docker,ecs") != result.out.npos);

@@ -93,6 +93,11 @@ TEST_CASE("bash completes every command and option, and elsewhere files") {
     }
 }
 
+TEST_CASE("--physical-cores prints how many physical cores the program may use") {
+    for (const std::string& program : programs())
+        if (!program.ends_with("_data")) CHECK(output_of("taskset 1 " + program + " --physical-cores") == "1\n");
+}
+
 TEST_CASE("--version prints the commit and the versions of the program's libraries") {
     for (const std::string& program : programs()) {
         const std::string version = output_of(program + " --version");
