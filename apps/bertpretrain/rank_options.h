@@ -24,6 +24,7 @@ void add_local_ranks_option(CLI::App& command, std::int64_t& local_ranks);
 void add_device_options(CLI::App& command, std::string& precision, std::string& device);
 
 /// Starts the processes that --local-ranks asks for and waits for them, unless this process is one of them.
+/// Warns where a Slurm job has tasks, but did not start this process with srun.
 /// @param max_restarts how often they are started again when one is lost
 /// @returns their exit code; nothing if this process must do the work itself
 /// @throws ConfigError if a launcher has started another number of ranks
