@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <filesystem>
 #include <span>
+#include <string_view>
 
 namespace bertpretrain {
 
@@ -18,6 +19,10 @@ public:
 
     const std::filesystem::path& file() const { return file_; }
     std::span<const std::byte> bytes() const { return bytes_; }
+    /// Returns the first bytes, fewer than `most` only if the file is shorter.
+    std::string_view head(std::size_t most) const {
+        return std::string_view(reinterpret_cast<const char*>(bytes_.data()), bytes_.size()).substr(0, most);
+    }
 
 private:
     std::filesystem::path file_;

@@ -10,13 +10,14 @@
 #include "archive/strided_range.h"
 #include "archive/unpickler.h"
 #include "core/error.h"
+#include "text/foreign_file.h"
 
 namespace bertpretrain {
 namespace {
 
 /// @throws CheckpointError naming the format if it is another one that users often have
 void refuse_other_formats(const std::filesystem::path& file, std::span<const std::byte> bytes) {
-    const std::string_view start(reinterpret_cast<const char*>(bytes.data()), std::min<std::size_t>(bytes.size(), 512));
+    const std::string_view start(reinterpret_cast<const char*>(bytes.data()), std::min(bytes.size(), foreign_head_bytes));
     if (start.size() > 262 && start.substr(257, 5) == "ustar")
         throw CheckpointError(concat(file.string(),
                                      ": is in the oldest format of PyTorch (a tar archive), which is not supported",
@@ -24,6 +25,8 @@ void refuse_other_formats(const std::filesystem::path& file, std::span<const std
     if (start.size() > 9 && start[8] == '{')
         throw CheckpointError(concat(file.string(), ": looks like a safetensors file, expected a .pt file",
                                      "\n  do: give it a name that ends with .safetensors"));
+    const auto found = start.starts_with("PK") ? std::nullopt : known_file(start);
+    if (found) throw CheckpointError(refusal_of(file.string(), *found, "a .pt file"));
 }
 
 /// Returns the name of the folder that holds all records of the zip, with its slash.

@@ -1,6 +1,7 @@
 #include "archive/safetensors_reader.h"
 
 #include "core/error.h"
+#include "text/foreign_file.h"
 
 namespace bertpretrain {
 namespace {
@@ -9,6 +10,10 @@ SafetensorsHeader parse(const MappedFile& mapped) {
     try {
         return parse_safetensors_header(mapped.bytes());
     } catch (const SafetensorsRefusal& refusal) {
+        const std::string_view head = mapped.head(foreign_head_bytes);
+        const bool has_header = head.size() > 8 && head[8] == '{';
+        if (const auto found = has_header ? std::nullopt : known_file(head))
+            throw CheckpointError(refusal_of(mapped.file().string(), *found, "a safetensors file"));
         throw CheckpointError(concat(mapped.file().string(), ": damaged, cut short or not a safetensors file: ", refusal.what()));
     }
 }

@@ -12,7 +12,7 @@ namespace {
 constexpr std::uint64_t least_entry_bytes = 8;
 
 bool describe_integers(hid_t dataset, ChunkedDataset& description) {
-    const Hdf5Handle type(H5Dget_type(dataset));
+    const Hdf5Handle type = integer_type(dataset);
     const std::size_t bytes = H5Tget_size(type.get());
     if (H5Tget_order(type.get()) != H5T_ORDER_LE || H5Tget_precision(type.get()) != 8 * bytes || H5Tget_offset(type.get()) != 0)
         return false;

@@ -12,4 +12,13 @@ std::string hdf5_version() {
     return concat(major, ".", minor, ".", release);
 }
 
+std::string advice_on_newer_hdf5(std::string_view reason) {
+    if (reason.find("version") == std::string_view::npos) return {};
+    return concat("; a newer version of HDF5 than this program's (", hdf5_version(), ") wrote it, or it is damaged",
+                  "\n  do: write it again for older versions, with the Python package h5py: ",
+                  "`python3 -c \"import h5py, sys; old = h5py.File(sys.argv[1]); ",
+                  "new = h5py.File(sys.argv[2], 'w', libver=('earliest', 'v110')); ",
+                  "[new.create_dataset(n, data=d[...], compression='gzip') for n, d in old.items()]\" OLD NEW`");
+}
+
 }  // namespace bertpretrain

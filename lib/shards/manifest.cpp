@@ -150,7 +150,7 @@ void write_manifest(const fs::path& folder, const Manifest& manifest) {
 
 std::optional<ShardKind> shard_kind(const fs::path& file) {
     const std::string name = file.filename().string();
-    if (!name.ends_with(".h5") && !name.ends_with(".hdf5")) return std::nullopt;
+    if (name.starts_with('.') || (!name.ends_with(".h5") && !name.ends_with(".hdf5"))) return std::nullopt;
     if (name.find("training") != std::string::npos) return ShardKind::training;
     if (name.find("test") != std::string::npos) return ShardKind::held_out;
     return std::nullopt;

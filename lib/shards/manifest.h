@@ -120,7 +120,8 @@ void write_manifest(const std::filesystem::path& folder, const Manifest& manifes
 enum class ShardKind { training, held_out };
 
 /// Returns the kind of a `.h5` or `.hdf5` file by NVIDIA's naming convention: training if its name contains "training",
-/// otherwise held-out if it contains "test". Returns nullopt for all other files.
+/// otherwise held-out if it contains "test". Returns nullopt for all other files, and for hidden
+/// ones, such as the ._x.h5 that macOS adds.
 std::optional<ShardKind> shard_kind(const std::filesystem::path& file);
 
 /// @throws DataError if `bertpretrain_data shard` is still writing the folder, or was stopped while writing it

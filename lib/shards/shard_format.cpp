@@ -5,6 +5,7 @@
 #include "core/error.h"
 #include "core/strings.h"
 #include "shards/chunked_dataset.h"
+#include "shards/hdf5_version.h"
 
 namespace bertpretrain {
 namespace {
@@ -39,10 +40,19 @@ void read_extent(hid_t dataset, const DatasetFormat& format, const std::string& 
     shape.columns = static_cast<std::int64_t>(sizes[1]);
 }
 
+std::string_view type_name(H5T_class_t type) {
+    return type == H5T_FLOAT      ? "floating-point numbers"
+           : type == H5T_STRING   ? "strings"
+           : type == H5T_COMPOUND ? "records of several fields"
+           : type == H5T_VLEN     ? "lists of different lengths"
+                                  : "values of another type";
+}
+
 /// Returns the size of a stored value in bytes.
 std::uint64_t stored_value_bytes(hid_t dataset, const std::string& what) {
-    const Hdf5Handle type(H5Dget_type(dataset));
-    if (!type || H5Tget_class(type.get()) != H5T_INTEGER) throw DataError(concat(what, " does not contain integers"));
+    const Hdf5Handle type = integer_type(dataset);
+    if (const H5T_class_t found = H5Tget_class(type.get()); found != H5T_INTEGER)
+        throw DataError(concat(what, " contains ", type_name(found), ", expected integers"));
     const std::size_t bytes = H5Tget_size(type.get());
     if (bytes < 1 || bytes > 8) throw DataError(concat(what, " has integers of ", bytes, " bytes, expected 1 to 8"));
     return bytes;
@@ -92,6 +102,11 @@ void check_storage(hid_t dataset, std::uint64_t file_bytes, const std::string& w
 
 }  // namespace
 
+Hdf5Handle integer_type(hid_t dataset) {
+    Hdf5Handle type(H5Dget_type(dataset));
+    return H5Tget_class(type.get()) == H5T_ENUM ? Hdf5Handle(H5Tget_super(type.get())) : std::move(type);
+}
+
 std::int64_t band_rows_to_write(std::int64_t rows, std::int64_t sequence_length) {
     return std::min(rows, std::max<std::int64_t>(1, 131'072 / sequence_length));
 }
@@ -116,7 +131,10 @@ Hdf5Handle open_dataset(hid_t file, const DatasetFormat& format, std::uint64_t f
     const std::string what = concat(where, ": dataset \"", format.name, "\"");
     refuse_foreign_storage(file, format, what);
     Hdf5Handle dataset(H5Dopen2(file, format.name, H5P_DEFAULT));
-    if (!dataset) throw DataError(concat(what, " cannot be opened: ", hdf5_reason()));
+    if (!dataset) {
+        const std::string reason = hdf5_reason();
+        throw DataError(concat(what, " cannot be opened: ", reason, advice_on_newer_hdf5(reason)));
+    }
     read_extent(dataset.get(), format, what, shape);
     check_storage(dataset.get(), file_bytes, what, shape);
     return dataset;

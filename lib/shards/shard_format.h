@@ -56,6 +56,10 @@ void for_each_dataset(Rows& rows, Visit&& visit) {
     visit(std::size_t{5}, rows.next_sentence_labels_R);
 }
 
+/// Returns the type of a dataset's values, of an enumeration the type of its integers: h5py stores NumPy's bool as one, with
+/// FALSE = 0 and TRUE = 1. The caller must hold the Hdf5Lock.
+Hdf5Handle integer_type(hid_t dataset);
+
 /// Creates a dataset in a new file for compressed chunks of `band_rows` rows. The caller must hold the Hdf5Lock.
 Hdf5Handle create_dataset(hid_t file, const DatasetFormat& format, std::int64_t rows, std::int64_t columns,
                           std::int64_t band_rows);

@@ -12,7 +12,9 @@
 #include "core/random_access_file.h"
 #include "core/threads.h"
 #include "shards/chunk_map.h"
+#include "shards/hdf5_version.h"
 #include "shards/shard_format.h"
+#include "text/foreign_file.h"
 
 namespace bertpretrain {
 namespace {
@@ -26,8 +28,12 @@ Hdf5Handle open_file(const std::filesystem::path& file) {
     H5Pset_file_locking(access.get(), false, true);  // shards do not change, and many cluster file systems lack locks
 #endif
     Hdf5Handle handle(H5Fopen(file.c_str(), H5F_ACC_RDONLY, access.get()));
-    if (!handle) throw DataError(concat(file.string(), ": is not a readable HDF5 file: ", hdf5_reason()));
-    return handle;
+    if (handle) return handle;
+    const std::string reason = hdf5_reason();
+    constexpr std::string_view expected = "an HDF5 file";
+    if (const auto found = known_file_at(file); found && found->name != expected)
+        throw DataError(refusal_of(file.string(), *found, expected));
+    throw DataError(concat(file.string(), ": is not a readable HDF5 file: ", reason, advice_on_newer_hdf5(reason)));
 }
 
 /// Refuses Graphcore's and Habana's packed files, whose datasets have our names but another meaning.

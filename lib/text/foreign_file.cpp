@@ -28,11 +28,14 @@ constexpr std::string_view from_warc =
     "write the records' texts to a file without their headers, for example with the Python package warcio; a WARC file of whole "
     "pages (not .wet) needs its HTML removed, too";
 
-constexpr Magic foreign_marks[] = {
+constexpr Magic pointer_marks[] = {
     {"version https://git-lfs.github.com/spec/", {"a Git LFS pointer, which stands for the file", fetch_by_lfs, true}},
     {"version https://hawser.github.com/spec/", {"a Git LFS pointer, which stands for the file", fetch_by_lfs, true}},
     {"/annex/objects/",
      {"a git-annex pointer, which stands for the file", "fetch the file itself with `git annex get FILE`", true}},
+};
+
+constexpr Magic foreign_marks[] = {
     {"WARC/", {"a WARC file (Common Crawl's .warc, .wet and .wat)", from_warc, true}},
     {"filedesc://", {"an ARC file of web pages", to_text, true}},
     {"\xFF\xFF\xFF\xFF", {"an Arrow stream", from_arrow}},
@@ -97,26 +100,30 @@ std::optional<ForeignFile> unless_text(std::string_view head, std::optional<Fore
 
 }  // namespace
 
-std::optional<ForeignFile> foreign_file(std::string_view head) { return unless_text(head, marked_file(head, foreign_marks)); }
+std::optional<ForeignFile> foreign_file(std::string_view head) {
+    const std::optional<ForeignFile> pointer = marked_file(head, pointer_marks);
+    return pointer ? pointer : unless_text(head, marked_file(head, foreign_marks));
+}
 
 std::optional<ForeignFile> foreign_compression(std::string_view head) {
     return unless_text(head, marked_file(head, packed_marks));
 }
 
 std::optional<ForeignFile> known_file(std::string_view head) {
-    if (head.empty()) return ForeignFile{"empty", "get the file again"};
-    if (const auto found = foreign_file(head)) return found;
+    constexpr std::string_view give_other = "give the file that is expected here", get_again = "get the file again";
+    if (head.empty()) return ForeignFile{"empty", get_again};
+    if (const auto found = marked_file(head, pointer_marks)) return found;
+    if (const auto found = foreign_file(head)) return ForeignFile{found->name, give_other};
     if (const auto found = foreign_compression(head)) return found;
-    if (head.starts_with("\x1F\x8B")) return ForeignFile{"compressed with gzip", "unpack it first: `gunzip -k FILE`"};
-    if (head.starts_with("BZh")) return ForeignFile{"compressed with bzip2", "unpack it first: `bunzip2 -k FILE`"};
+    if (head.starts_with("\x1F\x8B")) return ForeignFile{"compressed with gzip", "unpack it first: `gzip -dk FILE`"};
+    if (head.starts_with("BZh")) return ForeignFile{"compressed with bzip2", "unpack it first: `bzip2 -dk FILE`"};
     if (head.starts_with("\x28\xB5\x2F\xFD")) return ForeignFile{"compressed with zstd", "unpack it first: `zstd -d FILE`"};
-    if (head.starts_with("PAR1")) return ForeignFile{"a Parquet file", "give the file that is expected here"};
+    if (head.starts_with("PAR1")) return ForeignFile{"a Parquet file", give_other};
     const Markup markup = markup_of(head);
-    if (markup == Markup::html)
-        return ForeignFile{"an HTML page, perhaps the answer of a server that wants a login", "download the file again"};
-    if (markup == Markup::store_error) return ForeignFile{"the error message of an object store", "download the file again"};
-    if (markup == Markup::dump || markup == Markup::xml) return ForeignFile{"XML", "give the file that is expected here"};
-    if (begins_json_object(head)) return ForeignFile{"JSON", "give the file that is expected here"};
+    if (markup == Markup::html) return ForeignFile{"an HTML page, perhaps the answer of a server that wants a login", get_again};
+    if (markup == Markup::store_error) return ForeignFile{"the error message of an object store", get_again};
+    if (markup == Markup::dump || markup == Markup::xml) return ForeignFile{"XML", give_other};
+    if (begins_json_object(head)) return ForeignFile{"JSON", give_other};
     return std::nullopt;
 }
 

@@ -89,13 +89,13 @@ TEST_CASE("files of other formats are refused, naming the format", "[system]") {
     const TemporaryFolder& folder = python_examples();
     CHECK_THAT(refusal(folder / "script.pt"), Says("TorchScript"));
     CHECK_THAT(refusal(folder / "oldest.pt"), Says("tar"));
-    CHECK_THAT(refusal(folder / "values.json"), Says("no zip directory"));
+    CHECK_THAT(refusal(folder / "values.json"), Says("is JSON, expected a .pt file"));
     CHECK_THAT(refusal(folder / "absent.pt"), Says("absent.pt: cannot be opened (No such file or directory)"));
     CHECK_THAT(refusal(folder.path()), Says("is not a regular file"));
     REQUIRE(::mkfifo((folder / "pipe.pt").c_str(), 0600) == 0);
     CHECK_THAT(refusal(folder / "pipe.pt"), Says("is not a regular file"));  // without waiting for a writer
     write_text(folder / "nothing.pt", "");
-    CHECK_THAT(refusal(folder / "nothing.pt"), Says("too short"));
+    CHECK_THAT(refusal(folder / "nothing.pt"), Says("is empty, expected a .pt file"));
 }
 
 TEST_CASE("values that contain themselves, or repeat until they would fill the memory, are refused early") {

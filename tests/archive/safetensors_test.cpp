@@ -1,7 +1,10 @@
 #include <array>
 #include <cmath>
+#include <utility>
+#include <vector>
 
 #include "archive/examples.h"
+#include "archive/pt_reader.h"
 #include "archive/safetensors_reader.h"
 #include "archive/safetensors_writer.h"
 
@@ -106,6 +109,20 @@ END)");
     CHECK_THROWS_AS(write_safetensors(folder / "twice", {{"a", DType::f32, {0}, {}}, {"a", DType::f32, {0}, {}}}),
                     std::logic_error);
     CHECK_THROWS_AS(write_safetensors(folder / "wrong", {{"a", DType::f32, {2}, bytes}}), std::logic_error);
+}
+
+TEST_CASE("a file that stands in the place of weights is named, with what to do") {
+    const TemporaryFolder folder;
+    const std::string pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:12\nsize 438000000\n";
+    for (const auto& [content, words] : std::vector<std::pair<std::string, std::string>>{
+             {pointer, "is a Git LFS pointer, which stands for the file, expected a "},
+             {"<!DOCTYPE html>\n<html>\n", "is an HTML page, perhaps the answer of a server"},
+             {"\x1F\x8B\x08 and more", "is compressed with gzip, expected a "},
+             {"\x89HDF\r\n\x1A\n and more", "is an HDF5 file, expected a "}}) {
+        write_text(folder / "weights", content);
+        CHECK_THROWS_WITH(SafetensorsReader(folder / "weights"), Says(words) && Says("do: "));
+        CHECK_THROWS_WITH(PtReader(folder / "weights"), Says(words) && Says("do: "));
+    }
 }
 
 TEST_CASE("safetensors files with wrong headers are refused, naming the tensor") {

@@ -82,8 +82,14 @@ def half_written(f, name, values):
     dataset = f.create_dataset(name, shape=values.shape, dtype=values.dtype, chunks=(10,) + values.shape[1:], compression="gzip")
     dataset[:10] = values[:10]  # the rest are zeros anyway
 write("good_half_written", make=special("segment_ids", half_written))
+write("good_bool", but("input_mask", np.ones((N, S), "bool")))
+write("good_bool_contiguous", but("input_mask", np.ones((N, S), "bool")), lambda f, name, values: f.create_dataset(name, data=values))
 write("good_extra", but("special_tokens", np.zeros(3)))
 write("wide_overflow", but("input_ids", np.full((N, S), 1 << 40, "i8")))
+if h5py.version.hdf5_version_tuple >= (2, 0, 0):
+    with h5py.File(folder + "newer.h5", "w", libver="latest") as f:
+        for key, values in good.items():
+            f.create_dataset(key, data=values, compression="gzip")
 write("bad_missing", lambda data: data.pop("masked_lm_ids"))
 write("bad_rank", but("input_mask", np.ones(N, "i1")))
 write("bad_label_rank", but("next_sentence_labels", np.zeros((N, 1), "i1")))
@@ -127,8 +133,8 @@ TEST_CASE("shards of other writers are read with any integers, filters and chunk
     const ShardRows good = ShardReader(folder / "good_gzip.h5").read(0, 40);
     check_rows(good, 100, "good_gzip");
     CHECK(good.input_ids_RS[17] == 17);
-    for (const std::string name : {"contiguous", "filters", "wide", "big_endian", "small", "extra", "columns", "tiles",
-                                   "shuffled_wide", "raw_unsigned", "rows", "half_written"}) {
+    for (const std::string name : {"contiguous", "filters", "bool", "bool_contiguous", "wide", "big_endian", "small", "extra",
+                                   "columns", "tiles", "shuffled_wide", "raw_unsigned", "rows", "half_written"}) {
         INFO(name);
         const ShardReader reader(folder / ("good_" + name + ".h5"));
         CHECK(same_rows(reader.read(0, 40), good));
@@ -136,6 +142,18 @@ TEST_CASE("shards of other writers are read with any integers, filters and chunk
         for (const auto& [first, count] : {std::pair{0, 1}, {13, 3}, {14, 20}, {39, 1}, {5, 0}})
             CHECK(same_rows(reader.read(first, count, 2), slice(good, first, count)));
         CHECK(reader.band_rows() <= 40);
+    }
+    if (std::filesystem::exists(folder / "newer.h5") && refusal(folder / "newer.h5") != "accepted") {
+        const std::string message = refusal(folder / "newer.h5");
+        INFO(message);
+        CHECK(message.find("a newer version of HDF5 than this program's (") != std::string::npos);
+        std::string command = message.substr(message.find('`') + 1);
+        command.resize(command.find(" OLD NEW`"));
+        command.replace(0, std::string_view("python3").size(), PYTHON);
+        const CommandResult converted =
+            run_command(command + " " + (folder / "newer.h5").string() + " " + (folder / "converted.h5").string());
+        INFO(converted.err);
+        CHECK(same_rows(ShardReader(folder / "converted.h5").read(0, 40), good));
     }
     // A value too large for 32 bits must not come back as a small one.
     const ShardReader wide(folder / "wide_overflow.h5");
@@ -145,7 +163,7 @@ TEST_CASE("shards of other writers are read with any integers, filters and chunk
         {"missing", "\"masked_lm_ids\" is missing"},
         {"rank", "\"input_mask\" has 1 dimensions, expected 2"},
         {"label_rank", "\"next_sentence_labels\" has 2 dimensions, expected 1"},
-        {"float", "\"input_ids\" does not contain integers"},
+        {"float", "\"input_ids\" contains floating-point numbers, expected integers"},
         {"rows", "\"segment_ids\" is 39 x 16, but \"input_ids\" is 40 x 16"},
         {"columns", "\"segment_ids\" is 40 x 17, but \"input_ids\" is 40 x 16"},
         {"predictions", "\"masked_lm_ids\" is 40 x 6, but \"masked_lm_positions\" is 40 x 5"},

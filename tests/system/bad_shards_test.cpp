@@ -41,7 +41,7 @@ const std::vector<BadShard> bad_shards{
     {"cut_short_listed", {file, "the manifest says", "was changed or damaged"}},
     {"text", {file, "is not a readable HDF5 file"}},
     {"text_listed", {file, "the manifest says", "was changed or damaged"}},
-    {"empty", {file, "is not a readable HDF5 file"}},
+    {"empty", {file, "is empty, expected an HDF5 file"}},
     {"byte_flipped", {file, "do: copy or build this shard again"}},
     {"no_held_out", {"no_held_out", "expected a folder with .h5 or .hdf5 files", "test"}},
     {"manifest_newer", {"manifest.json", "format_version 9", "newer"}},
