@@ -57,6 +57,7 @@ TEST_CASE("documents of Parquet are those of JSONL, in any string type, encoding
     };
     for (const char* name : {"plain", "snappy", "zstd", "gzip", "delta", "checked"}) check(corpus.path(name));
     check("--format parquet --text-field text --threads 1 " + corpus.path("plain"));
+    check("--text-field meta.of.text --id-field id " + corpus.path("structs"));
     check("- < " + corpus.path("zstd"));
     check("--encoding latin-1 - < " + corpus.path("zstd"));
     REQUIRE(run_command("gzip -c " + corpus.path("plain") + " > " + corpus.path("packed")).exit_code == 0);
@@ -96,10 +97,12 @@ TEST_CASE("Parquet without usable text ends with one message that names file and
     const std::pair<const char*, const char*> cases[] = {
         {"null", "null:42: its field \"text\" is null"},
         {"latin", "latin:6: its text is not UTF-8"},
+        {"null_structs --text-field meta.text", "null_structs:42: its field \"meta.text\" is null"},
         {"empty", "no document found"},
         {"body", "body: has no column \"text\", only: id, body"},
         {"body --text-field body --id-field n", "body: has no column \"n\""},
         {"numbers", "numbers: its column \"text\" holds INT64"},
+        {"lists --text-field text.list.element", "its column \"text.list.element\" holds lists of BYTE_ARRAY"},
         {"lists", "lists: has no column \"text\", only: text.list.element"},
         {"half", "half: cannot be read as Parquet: "},
         {"changed", "changed: cannot be read as Parquet: could not verify page integrity"},

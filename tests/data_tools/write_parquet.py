@@ -31,4 +31,7 @@ write("latin", pyarrow.array([b"K\xe4se is here." if i == 5 else text.encode() f
 parquet.write_table(pyarrow.table({"text": pyarrow.array([], pyarrow.string())}), f"{folder}/empty")
 parquet.write_table(pyarrow.table({"id": ids, "body": string}), f"{folder}/body")
 parquet.write_table(pyarrow.table({"text": ids}), f"{folder}/numbers")
+parquet.write_table(pyarrow.table({"meta": [{"of": {"text": text}, "n": 1} for text in texts], "id": ids}), f"{folder}/structs", row_group_size=7)
+parquet.write_table(pyarrow.table({"meta": [None if i == 41 else {"text": None if i == 50 else text} for i, text in enumerate(texts)]}),
+                    f"{folder}/null_structs")
 parquet.write_table(pyarrow.table({"text": [["a"], ["b"]]}), f"{folder}/lists")

@@ -34,14 +34,14 @@ public:
         : group_(std::move(group)),
           column_(group_->Column(column)),
           reader_(dynamic_cast<parquet::TypedColumnReader<Type>*>(column_.get())),
-          may_be_null_(column_->descr()->max_definition_level() > 0),
+          whole_level_(column_->descr()->max_definition_level()),
           is_unsigned_(column_->descr()->sort_order() == parquet::SortOrder::UNSIGNED) {
         if (reader_ == nullptr) throw std::runtime_error("a row group has a column of another type than the file");
     }
 
     std::optional<std::string_view> next() override {
         if (at_ == filled_) fill();
-        const bool is_null = may_be_null_ && levels_[at_] == 0;
+        const bool is_null = whole_level_ > 0 && levels_[at_] < whole_level_;
         ++at_;
         if (is_null) return std::nullopt;
         if (value_ >= values_read_) throw std::runtime_error("a page has fewer values than it should");
@@ -69,7 +69,8 @@ private:
     std::shared_ptr<parquet::RowGroupReader> group_;
     std::shared_ptr<parquet::ColumnReader> column_;
     parquet::TypedColumnReader<Type>* reader_;
-    bool may_be_null_, is_unsigned_;
+    std::int16_t whole_level_;  ///< definition level of a value; below it, the value or a struct around it is null
+    bool is_unsigned_;
     std::array<std::int16_t, 256> levels_{};
     std::array<typename Type::c_type, 256> values_{};
     std::size_t filled_ = 0, at_ = 0;
@@ -79,15 +80,15 @@ private:
 
 ParquetColumn described_column(const parquet::ColumnDescriptor& column) {
     using Kind = ParquetColumn::Kind;
-    const bool is_flat = column.path()->ToDotVector().size() == 1 && column.max_repetition_level() == 0;
-    const std::string physical = parquet::TypeToString(column.physical_type());
+    const bool has_one_value = column.max_repetition_level() == 0;  // per row, also inside structs
+    const std::string physical = (has_one_value ? "" : "lists of ") + parquet::TypeToString(column.physical_type());
     const std::shared_ptr<const parquet::LogicalType>& logical = column.logical_type();
     const bool is_plain = logical == nullptr || logical->is_none();
     Kind kind = Kind::other;
-    if (is_flat && column.physical_type() == parquet::Type::BYTE_ARRAY &&
+    if (has_one_value && column.physical_type() == parquet::Type::BYTE_ARRAY &&
         (is_plain || logical->is_string() || logical->is_enum() || logical->is_JSON()))
         kind = Kind::text;
-    if (is_flat && (column.physical_type() == parquet::Type::INT32 || column.physical_type() == parquet::Type::INT64) &&
+    if (has_one_value && (column.physical_type() == parquet::Type::INT32 || column.physical_type() == parquet::Type::INT64) &&
         (is_plain || logical->is_int()))
         kind = Kind::integer;
     return {column.path()->ToDotString(), kind, is_plain ? physical : physical + " (" + logical->ToString() + ")"};
