@@ -52,6 +52,8 @@ CodePointSet word_characters() {
     return with_ranges(common_word_characters(), {{0xB2, 0xB3}, {0xB9, 0xB9}, {0xBC, 0xBE}});  // superscripts and fractions
 }
 
+CodePointSet bracketed_word_characters() { return common_word_characters(); }
+
 CodePointSet rust_word_characters() {
     return with_ranges(common_word_characters(), {{0x200C, 0x200D}});  // joiners
 }

@@ -32,8 +32,9 @@ struct CodePointSet {
 };
 
 CodePointSet set_of(char32_t code_point);
-CodePointSet white_space();           ///< "\s": the property White_Space
-CodePointSet word_characters();       ///< "\w" of oniguruma
-CodePointSet rust_word_characters();  ///< "\w" of Rust's regular expressions
+CodePointSet white_space();                ///< "\s": the property White_Space
+CodePointSet word_characters();            ///< "\w" of oniguruma
+CodePointSet bracketed_word_characters();  ///< the same within brackets, where oniguruma leaves out superscripts and fractions
+CodePointSet rust_word_characters();       ///< "\w" of Rust's regular expressions
 
 }  // namespace bertpretrain

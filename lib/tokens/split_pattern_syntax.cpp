@@ -147,10 +147,10 @@ private:
         if (is_at("]")) refuse("an empty set");
         while (!take("]")) {
             if (is_at("[") || is_at("&&")) refuse("a set within a set");
-            CodePointSet one = is_at("\\") ? parse_escape() : set_of(next());
+            CodePointSet one = is_at("\\") ? parse_escape(bracketed_word_characters()) : set_of(next());
             if (is_at("-") && !is_at("-]")) {
                 take("-");
-                CodePointSet last = is_at("\\") ? parse_escape() : set_of(next());
+                CodePointSet last = is_at("\\") ? parse_escape(bracketed_word_characters()) : set_of(next());
                 if (!is_single(one) || !is_single(last) || one.ranges[0].first > last.ranges[0].first) refuse("a wrong range");
                 one.ranges[0].last = last.ranges[0].last;
             }
@@ -163,7 +163,8 @@ private:
         return !set.negated && set.ranges.size() == 1 && set.categories == 0 && set.ranges[0].first == set.ranges[0].last;
     }
 
-    CodePointSet parse_escape() {
+    /// @param words what \w stands for
+    CodePointSet parse_escape(CodePointSet words = word_characters()) {
         take("\\");
         const std::size_t begin = position_;
         const char32_t c = next();
@@ -177,9 +178,9 @@ private:
             case 'D':
                 return complement({.categories = categories_named("Nd")});
             case 'w':
-                return word_characters();
+                return words;
             case 'W':
-                return complement(word_characters());
+                return complement(std::move(words));
             case 'p':
                 return parse_property();
             case 'P':

@@ -47,6 +47,14 @@ TEST_CASE("a match gives characters back only if it is not possessive") {
                                            "b"});
 }
 
+TEST_CASE("superscripts and fractions of Latin-1 are word characters, except within brackets, as in oniguruma") {
+    for (const std::string text : {"\u00B2", "\u00B3", "\u00B9", "\u00BC", "\u00BD", "\u00BE"}) {
+        for (const char* expression : {R"(\w)", R"([^\w\s])", R"([\W])"}) CHECK(matches_of(expression, text) == Words{text});
+        for (const char* expression : {R"(\W)", R"([\w])", R"([^\W])"}) CHECK(matches_of(expression, text).empty());
+    }
+    CHECK(matches_of(R"([^\w\s]+)", "a\u00B2b, c") == Words{"\u00B2", ","});
+}
+
 TEST_CASE("sets hold ranges, categories, escapes and their complements") {
     CHECK(matches_of("[a-c\\-\\]\\p{Lu}]+", "ab-]Zd") == Words{"ab-]Z"});
     CHECK(matches_of("[^\\P{L}x]+", "axb1") == Words{"a", "b"});
