@@ -41,12 +41,6 @@ std::size_t run_end(std::string_view text, std::size_t i, const Belongs& belongs
     return i;
 }
 
-bool has_letter(std::string_view text) {
-    for (std::size_t i = 0; i < text.size();)
-        if (is_letter_or_digit(next_code_point(text, i))) return true;
-    return false;
-}
-
 /// Whether the stop stands in letters' names with stops between them: at least two groups of at most four letters, up to a blank.
 bool is_urdu_abbreviation(std::string_view text, std::size_t begin, std::size_t stop) {
     constexpr std::size_t longest = 48, longest_group = 4;
@@ -74,25 +68,32 @@ bool is_sure_stop(char32_t c) {
     return c >= sure_stops[0] && std::binary_search(std::begin(sure_stops), std::end(sure_stops), c);
 }
 
+bool has_letter(std::string_view text) {
+    for (std::size_t i = 0; i < text.size();)
+        if (is_letter_or_digit(next_code_point(text, i))) return true;
+    return false;
+}
+
 bool is_closing_mark(char32_t c) {
     return std::u32string_view(U"\"')]}\u2019\u201D\u00BB\u203A\u300D\u300F").find(c) != std::u32string_view::npos;
 }
 
-std::size_t sure_end(std::string_view text, std::size_t begin, std::size_t stop) {
+SureEnd sure_end(std::string_view text, std::size_t begin, std::size_t stop, bool has_letter) {
     std::size_t after = stop;
     const char32_t c = next_code_point(text, after);
-    if (c == khmer_stop && is_khmer_etc(text, after)) return stop;
-    if (is_tibetan_stop(c) && !has_letter(text.substr(begin, stop - begin))) return stop;
-    if (c == urdu_stop && after < text.size() && is_urdu_abbreviation(text, begin, stop)) return stop;
-    std::size_t end = run_end(text, stop, [](char32_t next) { return is_stop(next) || next == ethiopic_space; });
-    end = run_end(text, end, is_closing_mark);
-    if (!is_wide_stop(c) && is_decimal_digit(at(text, end))) return stop;
+    if (c == khmer_stop && is_khmer_etc(text, after)) return {false, after};
+    if (is_tibetan_stop(c) && !has_letter) return {false, after};
+    if (c == urdu_stop && after < text.size() && is_urdu_abbreviation(text, begin, stop)) return {false, after};
+    const auto continues = [](char32_t next) { return is_stop(next) || next == ethiopic_space; };
+    std::size_t end = run_end(text, run_end(text, stop, continues), is_closing_mark);
+    if (!is_wide_stop(c) && is_decimal_digit(at(text, end)))  // the same digit follows all stops of the run
+        return {false, run_end(text, after, [&](char32_t next) { return continues(next) && !is_wide_stop(next); })};
     while (is_tibetan_stop(c)) {  // a second mark after a space belongs to the first
         const std::size_t next = run_end(text, end, is_blank);
         if (next == end || !is_tibetan_stop(at(text, next))) break;
         end = run_end(text, next, is_tibetan_stop);
     }
-    return end;
+    return {true, end};
 }
 
 std::size_t find_sure_stop(std::string_view text, std::size_t from) {

@@ -58,10 +58,13 @@ bool has_extension(std::string_view title) {
 /// Whether another language's name for files or categories leads the link. Pages that were copied from another wiki have such
 /// links. Titles in this language may begin with the same word ("Guru: ..."), so the rest must look like a file or category.
 /// @param is_title whether another language's name for categories is taken for the beginning of a title
-bool is_foreign_file_or_category(std::string_view name, std::string_view rest, bool is_title) {
+/// @param is_one_line whether `rest` is
+bool is_foreign_file_or_category(std::string_view name, std::string_view rest, bool is_title, bool is_one_line) {
     const std::int64_t number = file_or_category_namespace(name);
-    if (number == 14) return !is_title && !rest.starts_with(' ') && rest.find('\n') == std::string_view::npos;
-    return number != 0 && has_extension(rest.substr(0, rest.find('|')));
+    if (number == 14) return !is_title && !rest.starts_with(' ') && is_one_line;
+    constexpr std::size_t longest_title = 255;  // bytes, by MediaWiki's rules; looking further would take quadratic time
+    const std::string_view title = rest.substr(0, std::min(rest.substr(0, longest_title + 1).find('|'), longest_title + 1));
+    return number != 0 && title.size() <= longest_title && has_extension(title);
 }
 
 struct Target {
@@ -69,7 +72,8 @@ struct Target {
     std::size_t shown_from = 0;  ///< where the title begins, after ':' and prefixes of sister projects
 };
 
-Target classify(std::string_view content, const Namespaces& namespaces, bool is_title) {
+/// @param lines_end where the last line of `content` begins; 0: it is one line
+Target classify(std::string_view content, const Namespaces& namespaces, bool is_title, std::size_t lines_end) {
     Target target;
     if (content.starts_with(':')) target.shown_from = 1;
     const bool is_plain_mention = target.shown_from == 1;  // [[:Category:Moons]] shows the name
@@ -84,9 +88,9 @@ Target classify(std::string_view content, const Namespaces& namespaces, bool is_
             continue;
         }
         const std::string name = namespace_name(prefix);
-        target.vanishes =
-            !is_plain_mention && (namespaces.contains(name) || (is_language(prefix) && !blank_follows) ||
-                                  is_foreign_file_or_category(name, content.substr(target.shown_from + end + 1), is_title));
+        target.vanishes = !is_plain_mention && (namespaces.contains(name) || (is_language(prefix) && !blank_follows) ||
+                                                is_foreign_file_or_category(name, content.substr(target.shown_from + end + 1),
+                                                                            is_title, lines_end <= target.shown_from + end + 1));
         return target;
     }
 }
@@ -176,12 +180,14 @@ private:
     /// so every byte moves at most once. As in MediaWiki, a link around links is not a link, except for files, which are removed.
     void finish(const Open& link) {
         const std::string_view content = std::string_view(out_).substr(link.at + 2);
-        const Target target = classify(content, namespaces_, all_names_known_ && !stands_alone(link));
+        const bool is_one_line = line_ends_.empty() || line_ends_.back() < link.at;
+        const std::size_t lines_end = is_one_line ? 0 : line_ends_.back() + 1 - (link.at + 2);
+        const Target target = classify(content, namespaces_, all_names_known_ && !stands_alone(link), lines_end);
         if (target.vanishes) {
-            out_.resize(link.at);
+            cut(link.at);
             return;
         }
-        if (link.holds_links || content.find('\n') != std::string_view::npos) {
+        if (link.holds_links || !is_one_line) {
             if (opened_.size() > 1) opened_[opened_.size() - 2].holds_links = true;
             out_ += "]]";
             return;
@@ -190,8 +196,13 @@ private:
         const std::string_view label = pipe == std::string_view::npos ? std::string_view() : trimmed(content.substr(pipe + 1));
         const std::string_view title = shown_title(content.substr(target.shown_from, content.find('|') - target.shown_from));
         const std::string shown(label.empty() ? trimmed(title) : label);
-        out_.resize(link.at);
+        cut(link.at);
         out_ += shown;
+    }
+
+    void cut(std::size_t at) {
+        out_.resize(at);
+        while (!line_ends_.empty() && line_ends_.back() >= at) line_ends_.pop_back();
     }
 
     /// Whether a link that was just closed has no text beside it in its line, only other links after it, as categories have.
@@ -208,6 +219,7 @@ private:
 
     /// Closes external links, which end with their line. A heading on the next line closes all links.
     void end_line() {
+        line_ends_.push_back(out_.size());
         out_ += in_[position_++];
         while (!opened_.empty() && opened_.back().is_external) opened_.pop_back();
         if (in_.substr(position_, 2) == "==") opened_.clear();
@@ -219,6 +231,7 @@ private:
     std::string out_;
     std::size_t position_ = 0;
     std::vector<Open> opened_;
+    std::vector<std::size_t> line_ends_;  ///< positions in out_
 };
 
 std::string without_double_brackets(std::string_view in) {

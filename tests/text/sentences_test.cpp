@@ -89,6 +89,24 @@ TEST_CASE("the splitter's word lists can be replaced") {
           Sentences{"A foo. Moon.", "Bar. The inc.", "The foo.", "The baz. 7."});
 }
 
+TEST_CASE("stops that end no sentence take linear time: quadratic time would be hours at this size") {
+    const auto repeated = [](const std::string& part, const std::string& end) {
+        std::string text;
+        while (text.size() < std::size_t{2} << 20) text += part;
+        return text + end;
+    };
+    for (const std::string& text : {repeated("\u061F", "5"), repeated("\u0964", "5"), repeated("\u0F0D ", ""),
+                                    repeated("\u0F0D", "5"), repeated("\u061F\u1361", "5")}) {
+        CAPTURE(text.substr(0, 6));
+        CHECK(split(text).size() == 1);
+    }
+}
+
+TEST_CASE("a wide stop among others ends a sentence before a digit, and letters before a Tibetan mark count once") {
+    CHECK(split("\u0628\u061F\u061F\u3002\u061F5") == Sentences{"\u0628\u061F\u061F\u3002\u061F", "5"});
+    CHECK(split("\u0F0D \u0F40\u0F0D\u0F0D \u0F40\u0F0D") == Sentences{"\u0F0D \u0F40\u0F0D\u0F0D", "\u0F40\u0F0D"});
+}
+
 TEST_CASE("a paragraph of stops is split in linear time") {
     for (const std::string piece : {".", ". ", "a.", "\"", ".\" ", "A. ", "...) ", "。"}) {
         std::string text;

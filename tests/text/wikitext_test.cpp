@@ -56,14 +56,20 @@ TEST_CASE("hostile markup takes time linear in its size") {
 }
 
 TEST_CASE("deeply nested markup that is closed again takes linear time and does not recurse") {
-    const std::pair<std::string, std::string> pairs[] = {{"{{a|", "}}"},      {"[[a|", "]]"},   {"[[File:a|", "]]"},
-                                                         {"<div>", "</div>"}, {"{|\n", "|}\n"}, {"{{{", "}}}"},
-                                                         {"[http://a ", "]"}, {"(", ")"}};
+    const std::pair<std::string, std::string> pairs[] = {
+        {"{{a|", "}}"},     {"[[a|", "]]"},       {"[[File:a|", "]]"},    {"<div>", "</div>"},
+        {"{|\n", "|}\n"},   {"{{{", "}}}"},       {"[http://a ", "]"},    {"(", ")"},
+        {"[[Datei:", "]]"}, {"[[Datei:", "]]\n"}, {"[[Kategorie:", "]]"}, {"[[Kategorie: ", "]]"}};
     for (const auto& [open, close] : pairs) {
         CAPTURE(open);
         CHECK(seconds_for(repeated(open, 200'000) + "word " + repeated(close, 200'000)) < 1.0);
         CHECK(seconds_for(repeated(open, 100'000) + repeated("long words ", 200'000) + repeated(close, 100'000)) < 1.0);
     }
+}
+
+TEST_CASE("a line end in a link that was removed does not divide the links after it") {
+    CHECK(prose_of("One [[File:a.jpg|two\nthree]]four five six [[Kategorie:b]]seven.") ==
+          std::vector<std::string>{"One four five six seven."});
 }
 
 TEST_CASE("random markup neither crashes nor leaves an empty paragraph or a line break") {
