@@ -149,13 +149,31 @@ bool DocumentReader::open_next() {
             if (++empty_files_ == 1) first_empty_ = opened.name;
             continue;
         }
+        count_format(opened);
         source_ = source_of(std::move(opened));
         return true;
     }
     if (empty_files_ == files_.size()) throw DataError(concat(first_empty_, ": is empty, expected text"));
+    warn_of_odd_files();
+    return false;
+}
+
+/// @param opened the file before files_[opened_]
+void DocumentReader::count_format(const Opened& opened) {
+    const Kind kind = opened.format->kind;
+    FormatsInFolder& formats = formats_[files_[opened_ - 1].parent_path()];
+    if (kind == Kind::text && ++formats.texts == 1) formats.first_text = opened.name;
+    if (kind == Kind::jsonl || kind == Kind::table || kind == Kind::parquet) ++formats.records;
+}
+
+void DocumentReader::warn_of_odd_files() const {
     if (empty_files_ > 0)
         log_warning(concat(empty_files_, " of ", files_.size(), " files are empty; the first is ", first_empty_));
-    return false;
+    for (const auto& [folder, formats] : formats_)
+        if (formats.texts > 0 && formats.records > 0)
+            log_warning(concat(folder.string(), ": ", formats.texts, " file(s) of plain text were read as documents beside ",
+                               formats.records, " file(s) of JSONL, CSV, TSV or Parquet; the first is ", formats.first_text,
+                               "\n  do: if it is no part of the corpus, name the other files, or move it away"));
 }
 
 bool DocumentReader::read_chunk(DocumentChunk& chunk) {

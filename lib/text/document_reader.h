@@ -8,6 +8,7 @@
 #include <exception>
 #include <filesystem>
 #include <future>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -87,6 +88,8 @@ private:
     void decide(DocumentFormat::Kind kind, const LayoutSample& sample);
     bool read_chunk(DocumentChunk& chunk);
     bool open_next();
+    void count_format(const Opened& opened);
+    void warn_of_odd_files() const;
     void end_file();
     std::unique_ptr<DocumentSource> source_of(Opened opened);
     bool is_full() const;
@@ -104,6 +107,11 @@ private:
     std::array<std::optional<TextLayout>, plain_kinds> layouts_;  ///< by DocumentFormat::Kind, once a text of it was seen
     std::size_t opened_ = 0, empty_files_ = 0;
     std::string first_empty_;  ///< name of the first empty file
+    struct FormatsInFolder {
+        std::size_t texts = 0, records = 0;  ///< files of plain text; of JSONL, tables and Parquet
+        std::string first_text;              ///< its name
+    };
+    std::map<std::filesystem::path, FormatsInFolder> formats_;
     std::unique_ptr<DocumentSource> source_;
     bool digests_files_ = false;
     std::shared_ptr<RunningDigest> digest_;  ///< of the file that is being read

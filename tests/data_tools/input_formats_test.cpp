@@ -152,6 +152,21 @@ struct BadInput {
 
 }  // namespace
 
+TEST_CASE("a page beside the records of a data set is read with a warning that names it") {
+    const TemporaryFolder folder;
+    const std::string data = (folder / "data").string(),
+                      command = data_program + " extract --output " + (folder / "out").string() + " ";
+    std::filesystem::create_directory(data);
+    write_text(folder / "data/a.jsonl", "{\"text\": \"One is.\"}\n");
+    write_text(folder / "data/b.jsonl", "{\"text\": \"Two is.\"}\n");
+    CHECK_THAT(run_command(command + data).err, !Contains("warning"));
+    write_text(folder / "data/README.md", "# The data\n");
+    CHECK_THAT(run_command(command + data).err, Contains("warning: " + data + ": 1 file(s) of plain text") &&
+                                                    Contains("beside 2 file(s) of JSONL") &&
+                                                    Contains("the first is " + data + "/README.md"));
+    CHECK_THAT(run_command(command + data + "/*.jsonl").err, !Contains("warning"));
+}
+
 TEST_CASE("bad inputs end every command with one message, the documented exit code and no output") {
     const BadFiles files;
     const auto path = [&](const std::string& name) { return files.path(name); };
