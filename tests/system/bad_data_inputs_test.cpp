@@ -36,7 +36,7 @@ const std::vector<BadInput> bad_inputs{
     {"shard {}/none.txt --vocabulary {}/vocab.txt" + shard_options, data_exit, {"none.txt"}},
     {"shard {}/blank.txt --vocabulary {}/vocab.txt" + shard_options, data_exit, {"no document found"}},
     {"shard {}/text.txt --vocabulary {}/words.txt" + shard_options, data_exit, {"words.txt", "[PAD] is missing", "[MASK]"}},
-    {"shard {}/text.txt --vocabulary {}/empty" + shard_options, data_exit, {"empty", "expected one token per line"}},
+    {"shard {}/text.txt --vocabulary {}/empty" + shard_options, data_exit, {"empty", "one token per line"}},
     {"shard {}/text.txt --vocabulary {}/vocab.txt --shards 500" + shard_options,
      config_exit,
      {"72 articles are too few for 500 training", "at most --shards 65", "--documents"}},
