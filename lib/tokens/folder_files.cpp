@@ -10,7 +10,7 @@
 #include "config/foreign_fields.h"
 #include "core/error.h"
 #include "core/files.h"
-#include "tokens/folder_tokenizer.h"
+#include "tokens/tokenizer_config_fields.h"
 
 namespace bertpretrain {
 namespace {

@@ -53,9 +53,31 @@ TokenizerClass class_of(const TokenizerFiles& files, const std::string& token_fi
                                                              : ""));
 }
 
+/// Returns a tokenizer.json of WordPiece with BERT's normalizer and pre-tokenizer in place of others, which transformers'
+/// BertTokenizer does not use. Returns other content unchanged.
+std::string with_bert_steps(const std::string& content, const TokenizerFiles& files, FolderTokenizer& tokenizer) {
+    auto json = nlohmann::json::parse(content, nullptr, false);
+    const auto type_of = [](const nlohmann::json& part) { return part.is_object() ? part.value("type", "") : ""; };
+    if (!json.is_object() || !json.contains("model") || type_of(json["model"]) != "WordPiece") return content;
+    const bool lowers = files.flag("do_lower_case", true);
+    const nlohmann::json normalizer{{"type", "BertNormalizer"},
+                                    {"clean_text", true},
+                                    {"handle_chinese_chars", files.flag("tokenize_chinese_chars", true)},
+                                    {"strip_accents", files.flag("strip_accents", lowers)},
+                                    {"lowercase", lowers}};
+    for (const auto& [name, berts] :
+         {std::pair<std::string, nlohmann::json>{"normalizer", normalizer}, {"pre_tokenizer", {{"type", "BertPreTokenizer"}}}}) {
+        if (type_of(json[name]) == type_of(berts)) continue;
+        tokenizer.remarks.push_back(concat(tokenizer.file.string(), ": its ", name,
+                                           " is not used; as transformers' BertTokenizer ", "does, BERT's is used instead"));
+        json[name] = berts;
+    }
+    return json.dump();
+}
+
 /// Reads tokens and model. A list of tokens gets BERT's rules.
-TokenizerDefinition read_tokens(const fs::path& file) {
-    const std::string content = read_file(file), where = file.string();
+TokenizerDefinition read_tokens(const fs::path& file, const std::string& content) {
+    const std::string where = file.string();
     if (std::optional<TokenizerDefinition> definition = read_definition(content, where)) return *std::move(definition);
     TokenizerDefinition definition;
     definition.tokens = Vocabulary::parse_lines(content, where);
@@ -207,7 +229,9 @@ std::optional<FolderTokenizer> read_folder_tokenizer(const fs::path& folder, boo
     if (tokenizer.file.empty()) return std::nullopt;
     const TokenizerFiles files(folder);
     TokenizerClass rules = class_of(files, tokenizer.file.filename());
-    tokenizer.definition = read_tokens(tokenizer.file);
+    const std::string content = read_file(tokenizer.file);
+    tokenizer.definition =
+        read_tokens(tokenizer.file, rules == TokenizerClass::bert ? with_bert_steps(content, files, tokenizer) : content);
     tokenizer.max_length = files.max_length();
     take_directions(files, tokenizer);
     if (rules == TokenizerClass::bert && !std::holds_alternative<WordPieceModel>(tokenizer.definition.model)) {

@@ -5,11 +5,9 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
-#include "config/foreign_fields.h"
 #include "tokens/tokenizer.h"
 #include "tokens/tokenizer_definition.h"
 
@@ -41,8 +39,5 @@ std::shared_ptr<const Tokenizer> open_folder_tokenizer(const FolderTokenizer& to
 
 /// Returns the file with the tokens in a folder of Hugging Face; empty if it has none.
 std::filesystem::path token_file_in_model_folder(const std::filesystem::path& folder);
-
-/// The fields of tokenizer_config.json that are known, with their effects.
-std::span<const ForeignField> tokenizer_config_fields();
 
 }  // namespace bertpretrain

@@ -1,6 +1,6 @@
-#include <array>
+#include "tokens/tokenizer_config_fields.h"
 
-#include "tokens/folder_tokenizer.h"
+#include <array>
 
 namespace bertpretrain {
 

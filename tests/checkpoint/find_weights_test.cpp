@@ -30,3 +30,15 @@ TEST_CASE("a missing path that cannot be a model's name is only said to be missi
          {(folder / "none").string(), std::string("none.pt"), std::string("./none"), std::string("a/b/c")})
         CHECK_THAT(complaint(path), Catch::Matchers::EndsWith(path + ": there is no such file or folder"));
 }
+
+TEST_CASE("folders with weights of other formats only are refused by the format's name") {
+    for (const auto& [name, words] : std::map<std::string, std::string>{{"bert_model.ckpt.index", "TensorFlow"},
+                                                                        {"tf_model.h5", "TensorFlow"},
+                                                                        {"flax_model.msgpack", "Flax"},
+                                                                        {"adapter_model.safetensors", "LoRA"},
+                                                                        {"model.gguf", "GGUF"}}) {
+        const testing::TemporaryFolder folder;
+        testing::write_text(folder / name, "x");
+        CHECK_THROWS_WITH(find_weights(folder.path()), Catch::Contains(name) && Catch::Contains(words));
+    }
+}

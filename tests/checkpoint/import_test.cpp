@@ -79,12 +79,53 @@ std::string refusal(const fs::path& path, const BertConfig& config = small_bert(
 
 TEST_CASE("a model is read bit for bit from every kind of file and folder of other programs", "[system]") {
     for (const char* name : {"hf", "hf/model.safetensors", "hf_shards", "hf_shards/model.safetensors.index.json", "hf_bin",
-                             "hf_bin/pytorch_model.bin", "hf_bin_shards", "tensorflow.bin", "old_hf.bin", "nvidia",
-                             "nvidia/ckpt_1600.pt", "double.safetensors", "expected.pt"})
+                             "hf_bin/pytorch_model.bin", "hf_bin_shards", "tensorflow.bin", "old_hf.bin", "before_1_6.bin",
+                             "nvidia", "nvidia/ckpt_1600.pt", "double.safetensors", "expected.pt"})
         check_equal(models() / name, "expected.pt");
     check_equal(models() / "half.safetensors", "expected_half.pt");
     check_equal(models() / "deepspeed", "expected_bfloat16.pt");
     check_equal(models() / "deepspeed/3400", "expected_bfloat16.pt");
+}
+
+TEST_CASE("a model is read bit for bit from every wrapper of PyTorch, with any prefix and beside other entries", "[system]") {
+    for (const char* name : {"compiled.pt", "compiled_data_parallel.pt", "fabric.pt", "fully_sharded.pt",
+                             "checkpointed_layers.pt", "compiled_layers.pt", "lightning.pt", "composer.pt", "deep.pt",
+                             "tutorial.pt", "average_beside.pt", "numbers_beside.pt", "counter.pt", "prefix.safetensors"})
+        check_equal(models() / "wrapped" / name, "expected.pt");
+    const WeightFiles lightning(find_weights(models() / "wrapped/lightning.pt"));
+    REQUIRE(plan(lightning).remarks.size() == 1);
+    CHECK_THAT(plan(lightning).remarks.front(), Says("its names begin with \"model.\", which is left out"));
+    CHECK(WeightFiles(find_weights(models() / "wrapped/composer.pt")).section() == "state.model");
+}
+
+TEST_CASE("files of several models and of other kinds of models are refused, without advice that cannot help", "[system]") {
+    CHECK_THAT(refusal(models() / "two.pt"), Says("names begin with \"query.\", \"document.\"") && Says("of one BERT"));
+    CHECK_THAT(refusal(models() / "two_dicts.pt"), Says("several models, under net_a and net_b") && Says("save the one"));
+    CHECK_THAT(refusal(models() / "roberta.pt"), Says("begin with \"roberta.\", those of another kind of model"));
+    CHECK_THAT(refusal(models() / "no_words.pt"), Says("contains no dict of tensors") && Says("\"decoder\""));
+    for (const char* name : {"two.pt", "roberta.pt", "other.safetensors"}) {
+        const std::string message = refusal(models() / name, small_bert(), {.missing_allowed = true, .unexpected_allowed = true});
+        CHECK_THAT(message,
+                   Says("none of its tensors is a parameter of this model") && !Says("init_missing") && !Says("init_unexp"));
+    }
+    CHECK_THAT(refusal(models() / "encoder"), Says("init_missing") && !Says("init_unexpected") && !Says("model section"));
+    CHECK_THAT(refusal(models() / "classifier.bin"), !Says("init_missing"));
+}
+
+TEST_CASE("what cannot be weights is refused by the tensor's name", "[system]") {
+    const auto refusal_when_read = [](const std::string& name) -> std::string {
+        const WeightFiles files(find_weights(models() / name));
+        try {
+            for (const PlannedImport& import : plan(files).imports) read(files, import, import.elements);
+        } catch (const CheckpointError& error) { return error.what(); }
+        return "";
+    };
+    CHECK_THAT(refusal_when_read("nan.pt"), Says("\"bert.embeddings.LayerNorm.bias\": element 3 is NaN") && Says("nan.pt"));
+    CHECK_THAT(refusal_when_read("infinite.pt"), Says("\"bert.embeddings.LayerNorm.bias\": element 3 is infinite"));
+    CHECK_THAT(refusal_when_read("beyond_fp32.pt"), Says("element 3 is infinite in float32"));
+    CHECK_THAT(refusal_when_read("tied_nan.pt"), Says("element 2 is NaN") && !Says("untied"));
+    CHECK(refusal_when_read("expected.pt").empty());
+    CHECK_THAT(refusal_when_read("int8.pt"), Says("\"bert.pooler.dense.weight\" is int8, expected floating point"));
 }
 
 TEST_CASE("tensors that are converted, padded, truncated or repeated are reported", "[system]") {
@@ -125,7 +166,7 @@ TEST_CASE("tensors that the model lacks are refused, unless unexpected ones are 
     CHECK(plan(files, small_bert(), {.unexpected_allowed = true}).ignored == std::vector<std::string>{"classifier.weight"});
 }
 
-TEST_CASE("twenty wrong files are refused with the reason", "[system]") {
+TEST_CASE("nineteen wrong files are refused with the reason", "[system]") {
     const auto refused = [](const std::string& name, const std::string& why) {
         INFO(name);
         CHECK_THAT(refusal(models() / name), Says(name.substr(0, name.find('/'))) && Says(why));
@@ -136,7 +177,6 @@ TEST_CASE("twenty wrong files are refused with the reason", "[system]") {
     refused("list.pt", "contains no dict of tensors");
     refused("tensor.pt", "contains no dict of tensors");
     refused("object.pt", "transformers.models.bert.modeling_bert.BertForPreTraining");
-    refused("before_1_6.pt", "before 1.6");
     refused("nvidia/ckpt_9.pt", "contains no dict of tensors");
     refused("other.safetensors", "unexpected: \"a\"");
     refused("cut.safetensors", "reaches beyond the file");
@@ -201,7 +241,14 @@ TEST_CASE("parameter names of every origin convert to Hugging Face's names", "[s
     for (const char* name : {"bert.pooler.dense.weight", "pooler.dense.weight", "module.bert.pooler.dense_act.weight",
                              "module.module.bert.pooler.dense.weight", "bert.pooler.dense.gamma"})
         CHECK(our_name(rules, name) == "bert.pooler.dense.weight");
+    for (const char* name : {"_orig_mod.module.bert.pooler.dense.weight", "bert._fsdp_wrapped_module.pooler.dense.weight",
+                             "_forward_module.bert.pooler._checkpoint_wrapped_module.dense.weight"})
+        CHECK(our_name(rules, name) == "bert.pooler.dense.weight");
+    CHECK(our_name(rules, "a.bert.pooler.dense.weight", {"a.", true}) == "bert.pooler.dense.weight");
+    CHECK(our_name(rules, "a.pooler.dense.weight", {"a.", false}) == "bert.pooler.dense.weight");
+    CHECK(our_name(rules, "a.pooler.dense.weight", {"a.", true}) == "pooler.dense.weight");  // of a class around the model
     CHECK(our_name(rules, "something.else") == "something.else");
+    CHECK(our_name(rules, "").empty());
     CHECK(nvidia_name(BertConfig(), "bert.pooler.dense.weight") == "bert.pooler.dense_act.weight");
     CHECK(nvidia_name(BertConfig(), "bert.encoder.layer.0.attention.output.dense.bias") ==
           "bert.encoder.layer.0.attention.output.dense.bias");

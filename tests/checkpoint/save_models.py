@@ -66,6 +66,44 @@ torch.save({"module": {"module." + name: tensor.bfloat16() for name, tensor in o
             "sparse_tensor_module_names": set(), "skipped_steps": 0, "global_steps": 3400, "ds_config": {"zero": {"stage": 1}},
             "ds_version": "0.9", "files": ["a.hdf5"], "epoch": 0}, folder / "deepspeed/3400/mp_rank_00_model_states.pt")
 
+
+def renamed(change):
+    return {change(name): tensor for name, tensor in state.items()}
+
+
+(folder / "wrapped").mkdir()
+for name, content in {
+    "compiled": renamed(lambda name: "_orig_mod." + name),
+    "compiled_data_parallel": renamed(lambda name: "_orig_mod.module." + name),
+    "fabric": renamed(lambda name: "_forward_module." + name),
+    "fully_sharded": renamed(lambda name: "_fsdp_wrapped_module." + name.replace("layer.1.", "layer.1._fsdp_wrapped_module.")),
+    "checkpointed_layers": renamed(lambda name: name.replace("layer.0.", "layer.0._checkpoint_wrapped_module.")),
+    "compiled_layers": renamed(lambda name: name.replace("layer.1.", "layer.1._orig_mod.")),
+    "lightning": {"state_dict": renamed(lambda name: "model." + name), "epoch": 3, "pytorch-lightning_version": "2.0", "hyper_parameters": {}},
+    "composer": {"state": {"model": renamed(lambda name: "model." + name), "optimizers": {"AdamW": {"state": {}}}}, "rng": [(1, 2)]},
+    "deep": {"a": {"b": {"c": renamed(lambda name: "net.inner." + name)}}},
+    "tutorial": {"epoch": 5, "model_state_dict": state, "optimizer_state_dict": optimizer.state_dict(), "loss": torch.tensor(0.4)},
+    "average_beside": {"model": state, "ema": {name: tensor + 1 for name, tensor in state.items()}},
+    "numbers_beside": state | {"loss": torch.tensor(0.4), "epoch": 3, "name": "x"},
+    "counter": {"model": state, "scheduler": {"milestones": collections.Counter({2: 1})}, "device": torch.device("cuda", 0)},
+}.items():
+    torch.save(content, folder / f"wrapped/{name}.pt")
+save_file({"bert_model." + name: tensor.clone() for name, tensor in plain.items()}, folder / "wrapped/prefix.safetensors")
+queries = {"query." + name: tensor for name, tensor in plain.items()}
+torch.save(queries | {"document." + name: tensor for name, tensor in plain.items()}, folder / "two.pt")
+torch.save({"net_a": plain, "net_b": plain}, folder / "two_dicts.pt")
+torch.save({name.replace("bert.", "roberta.", 1): tensor for name, tensor in plain.items() if name.startswith("bert.")}, folder / "roberta.pt")
+torch.save({"decoder": {"weight": torch.zeros(2, 2)}}, folder / "no_words.pt")
+wrong = plain["bert.embeddings.LayerNorm.bias"].clone()
+for name, value in {"nan": float("nan"), "infinite": float("-inf"), "beyond_fp32": 1e300}.items():
+    wrong = wrong.double()
+    wrong[3] = value
+    torch.save(plain | {"bert.embeddings.LayerNorm.bias": wrong}, folder / f"{name}.pt")
+tied = state["cls.predictions.bias"].clone()
+tied[2] = float("nan")
+torch.save(state | {"cls.predictions.bias": tied, "cls.predictions.decoder.bias": tied.clone()}, folder / "tied_nan.pt")
+torch.save(plain | {"bert.pooler.dense.weight": torch.ones(16, 16, dtype=torch.int8)}, folder / "int8.pt")
+
 encoder = BertModel(config)
 encoder.load_state_dict({name.removeprefix("bert."): tensor for name, tensor in plain.items() if name.startswith("bert.")})
 encoder.save_pretrained(folder / "encoder")
@@ -76,7 +114,7 @@ torch.save({"optimizer": optimizer.state_dict(), "epoch": 3}, folder / "no_model
 torch.save([state["cls.predictions.bias"]], folder / "list.pt")
 torch.save(torch.zeros(3), folder / "tensor.pt")
 torch.save(model, folder / "object.pt")
-torch.save(state, folder / "before_1_6.pt", _use_new_zipfile_serialization=False)
+torch.save(state, folder / "before_1_6.bin", _use_new_zipfile_serialization=False)
 save_file({"a": torch.zeros(3)}, folder / "other.safetensors")
 whole = (folder / "hf/model.safetensors").read_bytes()
 (folder / "cut.safetensors").write_bytes(whole[:-100])

@@ -55,3 +55,23 @@ TEST_CASE("what embed cannot apply is named") {
         FAIL("a dense module was accepted");
     } catch (const ConfigError& error) { CHECK(contains(error.what(), "the module sentence_transformers.models.Dense")); }
 }
+
+TEST_CASE("lower-casing, the default prompt and its refusals are read from the files of sentence-transformers") {
+    const TemporaryFolder folder;
+    write_folder(folder.path(), modules, R"({"pooling_mode_mean_tokens": true})");
+    write_text(folder / "sentence_bert_config.json", R"({"do_lower_case": true})");
+    write_text(folder / "config_sentence_transformers.json",
+               R"({"prompts": {"query": "find: "}, "default_prompt_name": "query", "unknown": 1})");
+    const auto settings = read_sentence_settings(folder.path());
+    CHECK(settings->lowers_first);
+    CHECK(settings->prompt == "find: ");
+    write_text(folder / "1_Pooling/config.json", R"({"pooling_mode_mean_tokens": true, "include_prompt": false})");
+    CHECK_THROWS_WITH(read_sentence_settings(folder.path()), Catch::Contains("include_prompt"));
+    write_text(folder / "1_Pooling/config.json", R"({"pooling_mode_mean_tokens": true, "pooling_of_tomorrow": 2})");
+    CHECK_THROWS_WITH(read_sentence_settings(folder.path()), Catch::Contains("pooling_of_tomorrow"));
+    write_text(folder / "1_Pooling/config.json", "{}");
+    write_text(folder / "config_sentence_transformers.json", R"({"prompts": {}, "default_prompt_name": "query"})");
+    CHECK_THROWS_WITH(read_sentence_settings(folder.path()), Catch::Contains("default_prompt_name is \"query\""));
+    write_text(folder / "config_sentence_transformers.json", R"({"truncate_dim": 64})");
+    CHECK_THROWS_WITH(read_sentence_settings(folder.path()), Catch::Contains("truncate_dim is 64"));
+}

@@ -49,6 +49,18 @@ TEST_CASE("a line that is not UTF-8 is refused by its number and byte") {
     CHECK(refusal(folder / "text").find("line 1: byte 11") != std::string::npos);
 }
 
+TEST_CASE("lines that end with CR LF are those of LF, and a CR inside a line is refused by its number") {
+    const TemporaryFolder folder;
+    write_text(folder / "text", "one\r\n\r\nthree\nfour\r\n");
+    std::vector<std::string> lines;
+    const TextSurvey text = survey_text(folder / "text", {2, 1000});
+    for (const TextPart& part : text.parts)
+        for (const std::string& line : read_lines(text, part)) lines.push_back(line);
+    CHECK(lines == std::vector<std::string>{"one", "", "three", "four"});
+    write_text(folder / "text", "one\ntwo\rthree\n");
+    CHECK_THAT(refusal(folder / "text"), Catch::Contains("line 2: has a carriage return inside"));
+}
+
 TEST_CASE("a file that is no plain text is refused with its format") {
     const TemporaryFolder folder;
     write_text(folder / "a.jsonl", "{\"text\": \"one\"}\n{\"text\": \"two\"}\n");

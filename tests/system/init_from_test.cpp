@@ -169,6 +169,25 @@ TEST_CASE("weights that do not fit the model are refused before any training") {
                   {"initialization have no effect"}, "init_missing without init_from");
 }
 
+TEST_CASE("a run from weights whose tokenizer keeps accents, on shards without them, is warned of the other normalizer") {
+    NEEDS_TRAIN();
+    const TemporaryFolder folder;
+    REQUIRE(run_command(train_program + " export " + finished_run().run.string() + " --format hf --output " +
+                        (folder / "hf").string())
+                .exit_code == 0);
+    const auto warning_of = [&](const std::string& run) {
+        const CommandResult result = train(write_second_experiment(folder, folder / "hf"), folder / run);
+        INFO(result.err);
+        REQUIRE(result.exit_code == 0);
+        return missing_words(result.err, {"another normalizer", "strip_accents"}) == "";
+    };
+    CHECK_FALSE(warning_of("same"));
+    json config = json::parse(read_text(folder / "hf/tokenizer_config.json"));
+    config["strip_accents"] = false;
+    write_text(folder / "hf/tokenizer_config.json", config.dump());
+    CHECK(warning_of("other"));
+}
+
 TEST_CASE("inspect verifies every checkpoint of a run, and names the damaged ones") {
     NEEDS_TRAIN();
     const auto inspect = [](const fs::path& path, const std::string& options) {

@@ -334,7 +334,7 @@ class Sweep:
         _, _, _, place, masked = self.rows[number]
         try:
             return *self.theirs(place, masked), ""
-        except Exception as refusal:  # any error of transformers
+        except Exception as refusal:  # transformers raises many kinds
             return None, None, f"transformers: {type(refusal).__name__}: {str(refusal).splitlines()[0] if str(refusal) else ''}"
 
     def judge(self, number, reference):

@@ -45,7 +45,7 @@ TEST_CASE("a byte-level BPE with a part that is not understood is refused by tha
         {"/model/merges/0", "x yz", "\"xyz\", which model.vocab lacks"},
         {"/model/vocab/a", 1, "the same id 1"},
         {"/model/vocab/a", -1, "expected an integer from 0"},
-        {"/normalizer", {{"type", "Precompiled"}, {"precompiled_charsmap", ""}}, "normalizer: has the member"},
+        {"/normalizer", {{"type", "Precompiled"}, {"precompiled_charsmap", ""}}, "normalizer: has the type Precompiled"},
         {"/normalizer", {{"type", "Nmt"}}, "the type Nmt"},
         {"/normalizer",
          {{"type", "Replace"}, {"pattern", {{"Regex", "a"}}}, {"content", ""}},
