@@ -5,6 +5,7 @@
 #include "archive/pickle_writer.h"
 #include "archive/zip_format.h"
 #include "core/error.h"
+#include "core/rounding.h"
 
 namespace bertpretrain {
 namespace {
@@ -59,7 +60,7 @@ void PtLayout::add_record(const std::string& name, PtRecord record) {
     const std::uint64_t least = record.header_offset + zip::least_local_bytes({name, record.bytes, 0, 0});
     record.file_offset = least;
     if (record.content.empty() && least % alignment != 0)  // 4 bytes: the header of the padding field
-        record.file_offset = (least + 4 + alignment - 1) / alignment * alignment;
+        record.file_offset = rounded_up(least + 4, alignment);
     records_.push_back(std::move(record));
 }
 

@@ -10,11 +10,10 @@
 #include <c10/core/DeviceGuard.h>
 
 #include "core/error.h"
+#include "core/rounding.h"
 
 namespace bertpretrain {
 namespace {
-
-std::int64_t rounded_up(std::int64_t value, std::int64_t multiple) { return (value + multiple - 1) / multiple * multiple; }
 
 /// The sizes of a micro-batch's axes, fillers included.
 struct Axes {

@@ -8,28 +8,27 @@
 #include <sys/mman.h>
 
 #include "core/error.h"
+#include "core/rounding.h"
 
 namespace bertpretrain {
 namespace {
 
 constexpr std::size_t huge_page = std::size_t{2} << 20, cache_line = 64, page = 4096;
 
-std::size_t round_up(std::size_t bytes, std::size_t unit) { return (bytes + unit - 1) / unit * unit; }
-
 /// Rounds up so that the remainder of a larger block stays big enough to reuse.
 std::size_t block_bytes(std::size_t bytes) {
-    return round_up(std::max(bytes, cache_line), bytes < 16 * page ? cache_line : page);
+    return rounded_up(std::max(bytes, cache_line), bytes < 16 * page ? cache_line : page);
 }
 
 }  // namespace
 
 Arena::Arena(std::size_t room) {
-    room = round_up(room, huge_page);
+    room = rounded_up(room, huge_page);
     void* const reserved = ::mmap(nullptr, room + huge_page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (reserved == MAP_FAILED) return;  // address space is limited: an arena without capacity
     const auto address = reinterpret_cast<std::uintptr_t>(reserved);
     reserved_ = reserved;
-    base_ = static_cast<std::byte*>(reserved) + (round_up(address, huge_page) - address);
+    base_ = static_cast<std::byte*>(reserved) + (rounded_up(address, huge_page) - address);
     room_ = room;
     ::madvise(base_, room_, MADV_HUGEPAGE);  // where available: 512 times fewer page faults and TLB entries
 }
@@ -87,7 +86,7 @@ Arena::Usage Arena::usage() const {
 bool Arena::grow(std::size_t bytes) {
     const bool ends_free = !blocks_.empty() && blocks_.rbegin()->second.free;
     const std::size_t there = ends_free ? blocks_.rbegin()->second.bytes : 0, held = usage_.held_bytes;
-    const std::size_t needed = round_up(bytes - there, huge_page), wanted = round_up(held / 16, huge_page);
+    const std::size_t needed = rounded_up(bytes - there, huge_page), wanted = rounded_up(held / 16, huge_page);
     if (needed > room_ - held) return false;
     const std::size_t more = std::min(std::max(needed, wanted), room_ - held);
     if (::mprotect(base_ + held, more, PROT_READ | PROT_WRITE) != 0) throw std::bad_alloc();

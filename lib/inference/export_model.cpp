@@ -1,10 +1,13 @@
 #include "inference/export_model.h"
 
+#include <nlohmann/json.hpp>
 #include <system_error>
 
+#include "checkpoint/checkpoint_files.h"
+#include "checkpoint/lineage.h"
+#include "checkpoint/lineage_check.h"
 #include "core/error.h"
 #include "core/files.h"
-#include "inference/export_lineage.h"
 #include "inference/hf_folder.h"
 #include "inference/pt_export.h"
 #include "inference/torchscript_module.h"
@@ -29,6 +32,32 @@ void write_and_check(const LoadedModel& model, const std::string& format, const 
     else if (format == "state_dict") write_state_dict(model, place);
     else if (format == "torchscript") export_torchscript(model, place);
     else throw ConfigError(concat("--format ", format, ": expected hf, nvidia, state_dict or torchscript"));
+}
+
+/// The digests of an exported file, or of a folder's files by name.
+std::vector<FileDigest> digests_of_export(const fs::path& written, const fs::path& output) {
+    if (!fs::is_directory(written)) return {digest_of_file(written, output.filename().string())};
+    std::vector<FileDigest> digests;
+    for (const fs::path& file : list_files(written, {""})) digests.push_back(digest_of_file(file, file.filename().string()));
+    return digests;
+}
+
+/// Writes the checkpoint's lineage.json, unchanged, and export.json (lineage_check.h), which names its digest and those of the
+/// exported files: into an exported folder, or as FILE.lineage.json and FILE.export.json beside an exported file. Does nothing
+/// for weights of other programs and for checkpoints without lineage.json.
+/// @param written the files, complete  @param output their final place, by which the records are named
+/// @throws DataError
+void write_export_lineage(const LoadedModel& model, const std::string& format, const fs::path& written, const fs::path& output) {
+    if (!exists_here(model.folder / complete_file) || !exists_here(model.folder / lineage_file)) return;
+    const nlohmann::ordered_json record{{"format_version", 1},
+                                        {"format", format},
+                                        {"step", model.step},
+                                        {"lineage_sha256", digest_of_file(model.folder / lineage_file).sha256},
+                                        {"files", to_json(digests_of_export(written, output))}};
+    const bool is_folder = fs::is_directory(written);
+    const fs::path& place = is_folder ? written : output;
+    write_atomically(record_of_export(place, lineage_file), read_file(model.folder / lineage_file));
+    write_atomically(record_of_export(place, export_record), record.dump(2) + "\n");
 }
 
 }  // namespace

@@ -17,7 +17,7 @@ namespace bertpretrain {
 /// "state_dict"   a file for torch.load: weights by Hugging Face's names, tied ones under both names
 /// "torchscript"  a file for torch.jit.load and torch::jit::load, which needs neither this program nor Hugging Face's code
 ///
-/// The checkpoint's lineage is carried along (export_lineage.h).
+/// The checkpoint's lineage is carried along.
 ///
 /// @throws ConfigError when `output` exists, or the format does not support the model
 /// @throws CheckpointError when the file cannot be written or differs when read back

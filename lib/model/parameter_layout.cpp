@@ -4,13 +4,10 @@
 #include <numeric>
 
 #include "core/error.h"
+#include "core/rounding.h"
 
 namespace bertpretrain {
-namespace {
-
-std::int64_t rounded_up(std::int64_t value, std::int64_t multiple) { return (value + multiple - 1) / multiple * multiple; }
-
-}  // namespace
+namespace {}  // namespace
 
 std::int64_t ParameterSpec::elements() const {
     return std::accumulate(shape.begin(), shape.end(), std::int64_t{1}, std::multiplies<>());

@@ -5,6 +5,7 @@
 
 #include "config/write.h"
 #include "core/error.h"
+#include "core/rounding.h"
 #include "operations/measure_matmul_libraries.h"
 #include "plan/device_choice.h"
 #include "plan/kept_choices.h"
@@ -45,7 +46,7 @@ void resolve_vocab_size(Resolution& r) {
             "model.vocab_size = \"auto\": ", r.settings.data.training_shards.first(), " has neither ", manifest_name,
             " nor a vocabulary\n  do: set model.vocab_size, or data.vocabulary to the file that the shards were made with"));
     }
-    std::int64_t rows = (entries + multiple - 1) / multiple * multiple;
+    std::int64_t rows = rounded_up(entries, multiple);
     if (const std::int64_t kept = r.checkpoint != nullptr ? shape_of(r.checkpoint->settings.model).vocab_size : 0; kept > 0) {
         rows = kept;
         r.decide("model.vocab_size", rows, "a resumed run keeps its number of rows", Origin::checkpoint);

@@ -4,23 +4,19 @@
 #include <cmath>
 #include <vector>
 
+#include "core/median.h"
+
 namespace bertpretrain {
 namespace {
 
 constexpr std::size_t enough = 32, most = 64;
 
-double median_of(std::vector<double> values) {
-    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-    std::nth_element(values.begin(), middle, values.end());
-    return *middle;
-}
-
 LossSpike compare(double loss, const std::deque<double>& others) {
     std::vector<double> values(others.begin(), others.end());
-    const double median = median_of(values);
-    for (double& value : values) value = std::abs(value - median);
-    const double deviation = std::max(1.4826 * median_of(values), 0.01 * std::abs(median));
-    return {median, (loss - median) / deviation};
+    const double middle = median(values);
+    for (double& value : values) value = std::abs(value - middle);
+    const double deviation = std::max(1.4826 * median(values), 0.01 * std::abs(middle));
+    return {middle, (loss - middle) / deviation};
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "core/clock.h"
 #include "core/concat.h"
 #include "core/error.h"
+#include "core/money.h"
 #include "core/strings.h"
 #include "operations/this_machine.h"
 #include "plan/planned_step.h"
@@ -45,6 +46,24 @@ Spent spent_before(const RunPaths& run) {
 }
 
 }  // namespace
+
+RunLimits RunLimits::parse(const std::string& deadline, const std::string& budget, const std::optional<double>& price) {
+    RunLimits limits;
+    limits.price_per_hour = price;
+    if (!deadline.empty()) {
+        limits.seconds = duration_seconds(deadline);
+        if (!limits.seconds)
+            throw ConfigError(concat("--deadline ", deadline, ": expected a number of hours, such as 20h; also 90m, 3d"));
+    }
+    if (budget.empty()) return limits;
+    const std::optional<Money> money = read_money(budget);
+    if (!money) throw ConfigError(concat("--budget ", budget, ": expected an amount of money, such as 500USD"));
+    if (!price)
+        throw ConfigError(concat("--budget ", budget, ": needs the price of an accelerator per hour\n  do: add --price 2.50"));
+    limits.budget = money->amount;
+    limits.currency = money->currency;
+    return limits;
+}
 
 Spending::Spending(const RunLimits& limits, const Spent& before, std::int64_t ranks, double save_seconds, double begin,
                    std::optional<double> planned_seconds)

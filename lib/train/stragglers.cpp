@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/concat.h"
+#include "core/median.h"
 #include "core/strings.h"
 
 namespace bertpretrain {
@@ -10,10 +11,10 @@ namespace {
 
 double work(const RankTimes& times) { return times.data_seconds + times.compute_seconds; }
 
-double median_work(std::vector<RankTimes> ranks) {
-    const auto middle = ranks.begin() + static_cast<std::ptrdiff_t>(ranks.size() / 2);
-    std::nth_element(ranks.begin(), middle, ranks.end(), [](const auto& a, const auto& b) { return work(a) < work(b); });
-    return work(*middle);
+double median_work(const std::vector<RankTimes>& ranks) {
+    std::vector<double> works;
+    for (const RankTimes& times : ranks) works.push_back(work(times));
+    return median(works);
 }
 
 }  // namespace

@@ -19,7 +19,6 @@
 #include "parallel/together.h"
 #include "plan/kept_choices.h"
 #include "telemetry/trace.h"
-#include "train/event_rows.h"
 #include "train/hung_run.h"
 #include "train/init_from.h"
 #include "train/restore_optimizer.h"

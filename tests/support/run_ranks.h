@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "core/error.h"
-#include "parallel/thread_world.h"
+#include "support/thread_world.h"
 
 namespace bertpretrain::testing {
 

@@ -10,7 +10,7 @@
 #include "kernels/kernel_inputs.h"
 #include "kernels/kernels_in_use.h"
 #include "kernels/plain_matmul.h"
-#include "parallel/thread_world.h"
+#include "support/thread_world.h"
 #include "telemetry/metrics_file.h"
 #include "train/make_trainer.h"
 #include "train/tiny_experiment.h"

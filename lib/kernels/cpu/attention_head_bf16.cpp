@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/rounding.h"
 #include "kernels/cpu/amx_small_matmul.h"
 #include "kernels/cpu/attention_rows.h"
 
@@ -46,8 +47,6 @@ Floats transposed_matmul(const Bf16* a_SX, const Bf16* b_SD, std::int64_t S, std
     bf16_small_matmul(S, D, X / 2, {paired_rows(a_SX, X, S, X, X).get(), 1, X}, paired_rows(b_SD, D, S, X, D).get(), c_SD.get());
     return c_SD;
 }
-
-std::int64_t rounded_up(std::int64_t S, std::int64_t multiple) { return (S + multiple - 1) / multiple * multiple; }
 
 /// Rounds S up to whole vectors of scores, or to whole tiles of their pairs.
 std::int64_t with_padding(std::int64_t S) { return rounded_up(S, has_amx() ? 2 * tile_lanes : pair_lanes); }

@@ -13,7 +13,7 @@
 
 #include "parallel/world.h"
 
-namespace bertpretrain {
+namespace bertpretrain::testing {
 
 /// The ranks' shared state. Must outlive the worlds that it returns.
 class ThreadGroup {
@@ -55,4 +55,4 @@ private:
     std::map<std::string, std::unique_ptr<ThreadGroup>> again_;
 };
 
-}  // namespace bertpretrain
+}  // namespace bertpretrain::testing

@@ -1,4 +1,4 @@
-#include "parallel/thread_world.h"
+#include "support/thread_world.h"
 
 #include <algorithm>
 #include <limits>
@@ -10,7 +10,7 @@
 #include "core/error.h"
 #include "parallel/rank_sum.h"
 
-namespace bertpretrain {
+namespace bertpretrain::testing {
 
 /// Operations run in wait(). Until then the output holds NaN, which exposes a caller that reads it too early.
 class ThreadWorld final : public World {
@@ -146,4 +146,4 @@ void ThreadGroup::arrive() {
                                    : "another rank has failed");
 }
 
-}  // namespace bertpretrain
+}  // namespace bertpretrain::testing
