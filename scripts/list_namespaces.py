@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Lists the namespace names of all languages of MediaWiki:  scripts/list_namespaces.py FOLDER VERSION > lib/text/namespaces.tsv
+"""Lists the namespace names of all languages of MediaWiki:  scripts/list_namespaces.py FOLDER VERSION > lib/text/wiki/namespaces.tsv
 
 FOLDER is languages/messages of a MediaWiki of that version; Debian's package `mediawiki` installs it below /usr/share/mediawiki.
 The names and aliases are facts of the wikis' link syntax. Each line of the output has tab-separated fields: the language's code,

@@ -9,9 +9,9 @@
 #include "commands.h"
 #include "rank_options.h"
 
-#include "core/displayable.h"
 #include "core/error.h"
-#include "train/audit_run.h"
+#include "core/output/displayable.h"
+#include "train/audit/audit_run.h"
 
 namespace bertpretrain {
 namespace {

@@ -13,10 +13,10 @@
 
 #include "config/write.h"
 #include "core/error.h"
-#include "core/files.h"
-#include "core/log.h"
+#include "core/files/files.h"
+#include "core/output/log.h"
+#include "core/output/table.h"
 #include "core/strings.h"
-#include "core/table.h"
 #include "plan/experiment_config.h"
 #include "reports/run_comparison.h"
 #include "reports/vector_comparison.h"

@@ -14,10 +14,10 @@
 #include "rank_options.h"
 
 #include "checkpoint/find_weights.h"
-#include "core/displayable.h"
 #include "core/error.h"
-#include "core/files.h"
-#include "core/log.h"
+#include "core/files/files.h"
+#include "core/output/displayable.h"
+#include "core/output/log.h"
 #include "core/strings.h"
 #include "inference/embed.h"
 #include "inference/loaded_model.h"

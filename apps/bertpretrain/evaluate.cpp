@@ -17,7 +17,7 @@
 #include "checkpoint/checkpoint_store.h"
 #include "checkpoint/find_weights.h"
 #include "core/error.h"
-#include "core/log.h"
+#include "core/output/log.h"
 #include "core/strings.h"
 #include "inference/cross_validation.h"
 #include "inference/evaluate.h"
@@ -27,9 +27,9 @@
 #include "inference/sentence_settings.h"
 #include "parallel/together.h"
 #include "plan/device_choice.h"
+#include "shards/check/vocabulary_match.h"
 #include "shards/manifest.h"
 #include "shards/remote_folder.h"
-#include "shards/vocabulary_match.h"
 
 namespace bertpretrain {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "commands.h"
 
-#include "core/displayable.h"
+#include "core/output/displayable.h"
 #include "inference/export_model.h"
 #include "inference/hf_folder.h"
 #include "inference/loaded_model.h"

@@ -18,10 +18,10 @@
 #include "checkpoint/weight_files.h"
 #include "config/read.h"
 #include "config/write.h"
-#include "core/displayable.h"
 #include "core/error.h"
+#include "core/output/displayable.h"
+#include "core/output/table.h"
 #include "core/strings.h"
-#include "core/table.h"
 #include "plan/experiment_config.h"
 
 namespace bertpretrain {

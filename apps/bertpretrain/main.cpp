@@ -15,12 +15,12 @@
 #include "command_line/program.h"
 #include "commands.h"
 
-#include "core/guard.h"
-#include "core/physical_cores.h"
-#include "core/short_spinning.h"
+#include "core/output/guard.h"
+#include "core/threads/physical_cores.h"
+#include "core/threads/short_spinning.h"
 #include "kernels/cpu/library_limits.h"
 #include "model/tensor_memory.h"
-#include "shards/shard_probe.h"
+#include "shards/check/shard_probe.h"
 
 namespace {
 

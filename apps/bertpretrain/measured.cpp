@@ -1,8 +1,8 @@
 #include "measured.h"
 
 #include "core/concat.h"
+#include "core/output/table.h"
 #include "core/strings.h"
-#include "core/table.h"
 #include "inference/probe_scores.h"
 
 namespace bertpretrain {

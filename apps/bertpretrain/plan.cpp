@@ -13,9 +13,9 @@
 #include "rank_options.h"
 
 #include "core/error.h"
-#include "core/log.h"
+#include "core/output/log.h"
+#include "core/output/table.h"
 #include "core/strings.h"
-#include "core/table.h"
 #include "kernels/cpu/operation_threads.h"
 #include "operations/device.h"
 #include "operations/forecast_grid.h"

@@ -12,8 +12,8 @@
 #include "rank_options.h"
 
 #include "checkpoint/find_weights.h"
-#include "core/displayable.h"
 #include "core/error.h"
+#include "core/output/displayable.h"
 #include "core/strings.h"
 #include "inference/loaded_model.h"
 #include "inference/model_tokenizer.h"

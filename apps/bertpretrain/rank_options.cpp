@@ -1,7 +1,7 @@
 #include "rank_options.h"
 
 #include "core/error.h"
-#include "core/log.h"
+#include "core/output/log.h"
 #include "parallel/local_ranks.h"
 #include "parallel/make_world.h"
 

@@ -10,9 +10,9 @@
 #include "commands.h"
 
 #include "core/error.h"
-#include "core/files.h"
-#include "core/log.h"
-#include "core/table.h"
+#include "core/files/files.h"
+#include "core/output/log.h"
+#include "core/output/table.h"
 #include "reports/report_page.h"
 #include "reports/run_charts.h"
 #include "reports/scaling.h"

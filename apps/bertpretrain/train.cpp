@@ -13,20 +13,20 @@
 #include "commands.h"
 #include "rank_options.h"
 
-#include "core/displayable.h"
 #include "core/error.h"
-#include "core/guard.h"
-#include "core/log.h"
+#include "core/output/displayable.h"
+#include "core/output/guard.h"
+#include "core/output/log.h"
 #include "core/strings.h"
-#include "core/thread_traces.h"
+#include "core/threads/thread_traces.h"
 #include "model/tensor_memory.h"
 #include "telemetry/loss_picture.h"
 #include "telemetry/metrics_file.h"
 #include "telemetry/trace.h"
-#include "train/exit_record.h"
-#include "train/hung_run.h"
-#include "train/leaving.h"
 #include "train/make_trainer.h"
+#include "train/stop/exit_record.h"
+#include "train/stop/hung_run.h"
+#include "train/stop/leaving.h"
 
 namespace bertpretrain {
 namespace {

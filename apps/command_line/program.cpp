@@ -6,7 +6,7 @@
 #include "command_line/commit.h"  // scripts/cmake/commit.cmake writes it at each build
 
 #include "core/error.h"
-#include "core/log.h"
+#include "core/output/log.h"
 #include "core/program_version.h"
 #include "shards/hdf5_version.h"
 

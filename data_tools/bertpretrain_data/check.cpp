@@ -4,11 +4,11 @@
 #include "commands.h"
 
 #include "core/error.h"
-#include "core/files.h"
-#include "core/log.h"
+#include "core/files/files.h"
+#include "core/output/log.h"
 #include "core/strings.h"
-#include "core/threads.h"
-#include "shards/shard_checker.h"
+#include "core/threads/threads.h"
+#include "shards/check/shard_checker.h"
 
 namespace bertpretrain {
 namespace {

@@ -7,7 +7,7 @@
 #include "check_report.h"
 
 #include "core/error.h"
-#include "core/markup.h"
+#include "core/output/markup.h"
 #include "core/strings.h"
 
 namespace bertpretrain {

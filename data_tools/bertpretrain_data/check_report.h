@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "shards/shard_checker.h"
+#include "shards/check/shard_checker.h"
 
 namespace bertpretrain {
 

@@ -5,9 +5,9 @@
 
 #include "input_options.h"
 
+#include "core/output/table.h"
 #include "core/strings.h"
-#include "core/table.h"
-#include "text/extract.h"
+#include "text/reader/extract.h"
 
 namespace bertpretrain {
 namespace {

@@ -6,7 +6,7 @@
 
 #include <CLI/CLI.hpp>
 
-#include "text/input_settings.h"
+#include "text/formats/input_settings.h"
 
 namespace bertpretrain {
 

@@ -3,8 +3,8 @@
 #include "command_line/program.h"
 #include "commands.h"
 
-#include "core/guard.h"
-#include "shards/shard_probe.h"
+#include "core/output/guard.h"
+#include "shards/check/shard_probe.h"
 
 int main(int argc, char** argv) {
     if (const std::optional<int> answered = bertpretrain::answer_probe(argc, argv)) return *answered;

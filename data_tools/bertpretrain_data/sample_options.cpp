@@ -3,9 +3,9 @@
 #include "commands.h"
 
 #include "core/concat.h"
-#include "core/log.h"
+#include "core/output/log.h"
 #include "core/strings.h"
-#include "shards/build_request.h"
+#include "shards/build/build_request.h"
 
 namespace bertpretrain {
 namespace {

@@ -5,11 +5,11 @@
 #include "sample_options.h"
 
 #include "core/error.h"
-#include "core/log.h"
+#include "core/output/log.h"
+#include "core/output/table.h"
 #include "core/strings.h"
-#include "core/table.h"
-#include "shards/shard_builder.h"
-#include "tokens/vocabulary_casing.h"
+#include "shards/build/shard_builder.h"
+#include "tokens/models/vocabulary_casing.h"
 
 namespace bertpretrain {
 namespace {

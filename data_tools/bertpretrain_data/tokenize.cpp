@@ -8,12 +8,12 @@
 
 #include "commands.h"
 #include "core/error.h"
-#include "core/task_pool.h"
-#include "core/threads.h"
-#include "text/byte_source.h"
-#include "text/read_text.h"
-#include "tokens/line_blocks.h"
-#include "tokens/open_tokenizer.h"
+#include "core/threads/task_pool.h"
+#include "core/threads/threads.h"
+#include "text/content/byte_source.h"
+#include "text/reader/read_text.h"
+#include "tokens/models/open_tokenizer.h"
+#include "tokens/training/line_blocks.h"
 
 namespace bertpretrain {
 namespace {

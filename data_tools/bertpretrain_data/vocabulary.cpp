@@ -1,19 +1,19 @@
-#include "tokens/vocabulary.h"
+#include "tokens/vocabulary/vocabulary.h"
 
 #include <memory>
 
 #include "commands.h"
 #include "core/error.h"
-#include "core/files.h"
-#include "core/log.h"
+#include "core/files/files.h"
+#include "core/output/log.h"
 #include "core/strings.h"
-#include "core/threads.h"
+#include "core/threads/threads.h"
 #include "input_options.h"
-#include "tokens/byte_pair_training.h"
-#include "tokens/vocabulary_casing.h"
-#include "tokens/vocabulary_extension.h"
-#include "tokens/vocabulary_training.h"
-#include "tokens/word_counts.h"
+#include "tokens/models/vocabulary_casing.h"
+#include "tokens/training/byte_pair_training.h"
+#include "tokens/training/vocabulary_extension.h"
+#include "tokens/training/vocabulary_training.h"
+#include "tokens/training/word_counts.h"
 
 namespace bertpretrain {
 namespace {

@@ -1,7 +1,7 @@
 #include "archive/printable.h"
 
 #include "core/concat.h"
-#include "core/displayable.h"
+#include "core/output/displayable.h"
 #include "core/strings.h"
 
 namespace bertpretrain {

@@ -9,7 +9,8 @@
 
 namespace bertpretrain {
 
-/// Returns the first `longest` bytes of `text` as shown by displayable() (core/displayable.h), and "..." when there are more.
+/// Returns the first `longest` bytes of `text` as shown by displayable() (core/output/displayable.h), and "..." when there are
+/// more.
 std::string printable(std::string_view text, std::size_t longest = 100);
 
 /// {30528, 1024} -> "[30528, 1024]".

@@ -10,7 +10,7 @@
 #include "archive/pt_stream.h"
 #include "archive/unpickler.h"
 #include "core/error.h"
-#include "text/foreign_file.h"
+#include "text/formats/foreign_file.h"
 
 namespace bertpretrain {
 namespace {

@@ -1,7 +1,7 @@
 #include "archive/safetensors_reader.h"
 
 #include "core/error.h"
-#include "text/foreign_file.h"
+#include "text/formats/foreign_file.h"
 
 namespace bertpretrain {
 namespace {

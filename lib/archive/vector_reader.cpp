@@ -5,9 +5,9 @@
 #include <regex>
 #include <vector>
 
-#include "core/displayable.h"
 #include "core/error.h"
-#include "core/input_file.h"
+#include "core/files/input_file.h"
+#include "core/output/displayable.h"
 #include "shards/hdf5_handle.h"
 
 namespace bertpretrain {

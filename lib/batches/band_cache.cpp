@@ -6,7 +6,7 @@
 
 #include "batches/padded_rows.h"
 #include "core/error.h"
-#include "core/threads.h"
+#include "core/threads/threads.h"
 
 namespace bertpretrain {
 

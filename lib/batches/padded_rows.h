@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "shards/sample.h"
+#include "shards/build/sample.h"
 
 namespace bertpretrain {
 

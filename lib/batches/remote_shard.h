@@ -7,7 +7,7 @@
 #include <mutex>
 #include <optional>
 
-#include "core/random_access_file.h"
+#include "core/files/random_access_file.h"
 #include "shards/remote_folder.h"
 #include "shards/shard_reader.h"
 

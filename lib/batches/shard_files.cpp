@@ -6,9 +6,9 @@
 #include <tuple>
 
 #include "core/error.h"
+#include "shards/check/row_check.h"
+#include "shards/check/shard_verification.h"
 #include "shards/manifest.h"
-#include "shards/row_check.h"
-#include "shards/shard_verification.h"
 
 namespace bertpretrain {
 namespace {

@@ -9,7 +9,7 @@
 #include "batches/build_batch.h"
 #include "batches/source_parts.h"
 #include "core/error.h"
-#include "core/log.h"
+#include "core/output/log.h"
 #include "core/strings.h"
 
 namespace bertpretrain {

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "shards/sample.h"
+#include "shards/build/sample.h"
 
 namespace bertpretrain {
 

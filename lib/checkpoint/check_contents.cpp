@@ -14,7 +14,7 @@
 #include "archive/pt_reader.h"
 #include "checkpoint/checkpoint_files.h"
 #include "core/error.h"
-#include "core/threads.h"
+#include "core/threads/threads.h"
 
 namespace bertpretrain {
 namespace fs = std::filesystem;

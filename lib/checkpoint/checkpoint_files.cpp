@@ -12,7 +12,7 @@
 #include "archive/checksum.h"
 #include "archive/mapped_file.h"
 #include "core/error.h"
-#include "core/files.h"
+#include "core/files/files.h"
 
 namespace bertpretrain {
 namespace fs = std::filesystem;

@@ -15,7 +15,7 @@
 #include "checkpoint/slice_writer.h"
 #include "core/error.h"
 #include "core/strings.h"
-#include "tokens/vocabulary_file.h"
+#include "tokens/vocabulary/vocabulary_file.h"
 
 namespace bertpretrain {
 namespace fs = std::filesystem;

@@ -12,10 +12,10 @@
 #include "checkpoint/checkpoint_files.h"
 #include "checkpoint/checkpoint_store.h"
 #include "core/error.h"
-#include "core/files.h"
+#include "core/files/files.h"
 #include "parallel/together.h"
-#include "tokens/folder_tokenizer.h"
-#include "tokens/vocabulary_file.h"
+#include "tokens/models/folder_tokenizer.h"
+#include "tokens/vocabulary/vocabulary_file.h"
 
 namespace bertpretrain {
 namespace fs = std::filesystem;

@@ -6,7 +6,7 @@
 
 #include "checkpoint/checkpoint_files.h"
 #include "core/error.h"
-#include "core/files.h"
+#include "core/files/files.h"
 #include "shards/manifest.h"
 
 namespace bertpretrain {

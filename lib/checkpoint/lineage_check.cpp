@@ -9,7 +9,7 @@
 #include "checkpoint/checkpoint_store.h"
 #include "checkpoint/lineage.h"
 #include "core/error.h"
-#include "core/files.h"
+#include "core/files/files.h"
 
 namespace bertpretrain {
 namespace {

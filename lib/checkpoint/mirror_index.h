@@ -15,7 +15,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/file_digest.h"
+#include "core/files/file_digest.h"
 
 namespace bertpretrain {
 

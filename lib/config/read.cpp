@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/error.h"
-#include "core/files.h"
+#include "core/files/files.h"
 #include "core/strings.h"
 
 namespace bertpretrain {

@@ -6,8 +6,8 @@
 #include <nlohmann/json.hpp>
 
 #include "core/error.h"
+#include "core/output/table.h"
 #include "core/strings.h"
-#include "core/table.h"
 
 namespace bertpretrain::detail {
 namespace {

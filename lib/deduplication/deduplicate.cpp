@@ -8,20 +8,20 @@
 #include <optional>
 #include <string>
 
-#include "core/displayable.h"
 #include "core/error.h"
-#include "core/files.h"
-#include "core/log.h"
-#include "core/progress_line.h"
+#include "core/files/files.h"
+#include "core/output/displayable.h"
+#include "core/output/log.h"
+#include "core/output/progress_line.h"
 #include "core/strings.h"
-#include "core/task_pool.h"
+#include "core/threads/task_pool.h"
 #include "deduplication/clusters.h"
 #include "deduplication/deduplicated_text.h"
 #include "deduplication/document_store.h"
 #include "deduplication/near_duplicates.h"
 #include "deduplication/repeated_sentences.h"
-#include "text/document_reader.h"
-#include "text/text_lineage.h"
+#include "text/reader/document_reader.h"
+#include "text/reader/text_lineage.h"
 
 namespace bertpretrain {
 namespace {

@@ -6,9 +6,9 @@
 #include <filesystem>
 #include <vector>
 
-#include "core/threads.h"
+#include "core/threads/threads.h"
 #include "deduplication/deduplication_report.h"
-#include "text/input_settings.h"
+#include "text/formats/input_settings.h"
 
 namespace bertpretrain {
 

@@ -3,8 +3,8 @@
 #include <nlohmann/json.hpp>
 
 #include "core/concat.h"
+#include "core/output/table.h"
 #include "core/strings.h"
-#include "core/table.h"
 
 namespace bertpretrain {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "core/temporary_file.h"
+#include "core/files/temporary_file.h"
 
 namespace bertpretrain {
 

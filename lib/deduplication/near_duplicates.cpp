@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/threads.h"
+#include "core/threads/threads.h"
 
 namespace bertpretrain {
 namespace {

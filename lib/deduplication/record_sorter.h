@@ -9,8 +9,8 @@
 #include <memory>
 #include <vector>
 
-#include "core/temporary_file.h"
-#include "core/threads.h"
+#include "core/files/temporary_file.h"
+#include "core/threads/threads.h"
 
 namespace bertpretrain {
 

@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "text/utf8.h"
-#include "tokens/unicode.h"
+#include "tokens/unicode/unicode.h"
 
 namespace bertpretrain {
 namespace {

@@ -10,7 +10,7 @@
 
 #include "deduplication/ascii_words.h"
 #include "deduplication/word_hash.h"
-#include "tokens/words.h"
+#include "tokens/models/words.h"
 
 namespace bertpretrain {
 

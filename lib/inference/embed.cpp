@@ -7,7 +7,7 @@
 #include "archive/checksum.h"
 #include "core/clock.h"
 #include "core/error.h"
-#include "core/progress_line.h"
+#include "core/output/progress_line.h"
 #include "core/strings.h"
 #include "parallel/together.h"
 

@@ -1,7 +1,7 @@
 #pragma once
 // Converts a text file to a file of vectors, one per line.
 
-#include "core/progress_output.h"
+#include "core/output/progress_output.h"
 #include "inference/embedding_store.h"
 #include "inference/text_encoder.h"
 #include "inference/text_lines.h"

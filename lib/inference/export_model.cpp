@@ -7,11 +7,11 @@
 #include "checkpoint/lineage.h"
 #include "checkpoint/lineage_check.h"
 #include "core/error.h"
-#include "core/files.h"
+#include "core/files/files.h"
 #include "inference/hf_folder.h"
 #include "inference/pt_export.h"
 #include "inference/torchscript_module.h"
-#include "tokens/vocabulary_file.h"
+#include "tokens/vocabulary/vocabulary_file.h"
 
 namespace bertpretrain {
 namespace fs = std::filesystem;

@@ -8,7 +8,7 @@
 #include "archive/safetensors_reader.h"
 #include "archive/safetensors_writer.h"
 #include "core/error.h"
-#include "core/files.h"
+#include "core/files/files.h"
 #include "inference/hf_tokenizer.h"
 
 namespace bertpretrain {

@@ -5,12 +5,12 @@
 
 #include <nlohmann/json.hpp>
 
-#include "core/files.h"
-#include "tokens/bert_template.h"
-#include "tokens/read_definition.h"
-#include "tokens/tokenizer_definition.h"
-#include "tokens/tokenizer_json.h"
-#include "tokens/vocabulary_file.h"
+#include "core/files/files.h"
+#include "tokens/definition/bert_template.h"
+#include "tokens/definition/read_definition.h"
+#include "tokens/definition/tokenizer_definition.h"
+#include "tokens/definition/tokenizer_json.h"
+#include "tokens/vocabulary/vocabulary_file.h"
 
 namespace bertpretrain {
 namespace {

@@ -4,8 +4,8 @@
 #include <filesystem>
 #include <string>
 
-#include "tokens/vocabulary.h"
-#include "tokens/words.h"
+#include "tokens/models/words.h"
+#include "tokens/vocabulary/vocabulary.h"
 
 namespace bertpretrain {
 

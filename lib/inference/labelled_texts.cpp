@@ -2,8 +2,8 @@
 
 #include <map>
 
-#include "core/displayable.h"
 #include "core/error.h"
+#include "core/output/displayable.h"
 #include "inference/text_lines.h"
 
 namespace bertpretrain {

@@ -11,13 +11,13 @@
 #include "checkpoint/import_plan.h"
 #include "checkpoint/training_progress.h"
 #include "core/error.h"
-#include "core/log.h"
+#include "core/output/log.h"
 #include "core/strings.h"
 #include "kernels/kernels_in_use.h"
 #include "kernels/self_proof.h"
 #include "model/tensor_memory.h"
-#include "tokens/vocabulary.h"
-#include "tokens/vocabulary_file.h"
+#include "tokens/vocabulary/vocabulary.h"
+#include "tokens/vocabulary/vocabulary_file.h"
 
 namespace bertpretrain {
 namespace {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "model/architecture.h"
-#include "tokens/character_table.h"
+#include "tokens/unicode/character_table.h"
 
 namespace bertpretrain {
 

@@ -1,10 +1,10 @@
 #include "inference/model_tokenizer.h"
 
 #include "core/error.h"
-#include "core/log.h"
-#include "tokens/folder_tokenizer.h"
-#include "tokens/open_tokenizer.h"
-#include "tokens/vocabulary_casing.h"
+#include "core/output/log.h"
+#include "tokens/models/folder_tokenizer.h"
+#include "tokens/models/open_tokenizer.h"
+#include "tokens/models/vocabulary_casing.h"
 
 namespace bertpretrain {
 namespace {

@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "inference/loaded_model.h"
-#include "tokens/tokenizer.h"
+#include "tokens/models/tokenizer.h"
 
 namespace bertpretrain {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "model/model.h"
-#include "tokens/tokenizer.h"
+#include "tokens/models/tokenizer.h"
 
 namespace bertpretrain {
 

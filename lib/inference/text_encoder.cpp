@@ -6,7 +6,7 @@
 #include <ATen/ATen.h>
 
 #include "batches/build_batch.h"
-#include "core/threads.h"
+#include "core/threads/threads.h"
 
 namespace bertpretrain {
 namespace {

@@ -5,10 +5,10 @@
 
 #include "archive/checksum.h"
 #include "core/error.h"
-#include "core/input_file.h"
-#include "text/plain_text.h"
+#include "core/files/input_file.h"
+#include "text/reader/plain_text.h"
 #include "text/utf8.h"
-#include "tokens/line_blocks.h"
+#include "tokens/training/line_blocks.h"
 
 namespace bertpretrain {
 namespace {

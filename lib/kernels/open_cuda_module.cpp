@@ -3,7 +3,7 @@
 #include <dlfcn.h>
 
 #include "core/concat.h"
-#include "core/log.h"
+#include "core/output/log.h"
 
 namespace bertpretrain {
 namespace {

@@ -3,8 +3,8 @@
 #include <map>
 
 #include "core/concat.h"
+#include "core/output/table.h"
 #include "core/strings.h"
-#include "core/table.h"
 #include "kernels/self_proof.h"
 #include "kernels/self_proof_cases.h"
 

@@ -3,7 +3,7 @@
 #include <c10/core/AllocatorConfig.h>
 
 #include "core/error.h"
-#include "core/log.h"
+#include "core/output/log.h"
 #include "core/strings.h"
 #include "operations/out_of_memory.h"
 

@@ -11,7 +11,7 @@
 
 #include "core/concat.h"
 #include "core/environment.h"
-#include "core/files.h"
+#include "core/files/files.h"
 #include "core/strings.h"
 
 namespace bertpretrain {

@@ -4,7 +4,7 @@
 #include <climits>
 
 #include "core/error.h"
-#include "core/files.h"
+#include "core/files/files.h"
 #include "core/strings.h"
 #include "parallel/slurm_hosts.h"
 

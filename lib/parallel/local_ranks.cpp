@@ -18,9 +18,9 @@
 
 #include "core/environment.h"
 #include "core/error.h"
-#include "core/log.h"
-#include "core/physical_cores.h"
+#include "core/output/log.h"
 #include "core/signals.h"
+#include "core/threads/physical_cores.h"
 #include "parallel/launch_environment.h"
 
 namespace bertpretrain {
@@ -174,7 +174,7 @@ int run_once(std::int64_t ranks, bool is_restart, int& asked_to_stop) {
         if (const int signal = take(save_signal); signal != 0) all.send(signal);
         if (const int signal = take(stop_signal); signal != 0) {
             asked_to_stop = signal;
-            all.send(signal);  // a rank that also received it directly counts it once (train/stop_request.h)
+            all.send(signal);  // a rank that also received it directly counts it once (train/stop/stop_request.h)
         }
         const auto now = std::chrono::steady_clock::now();
         if (all.collect(told_to_end)) {

@@ -5,7 +5,7 @@
 #include <torch/csrc/distributed/c10d/Store.hpp>
 
 #include "core/error.h"
-#include "core/sha256.h"
+#include "core/files/sha256.h"
 #include "core/strings.h"
 #include "parallel/launch_environment.h"
 

@@ -1,7 +1,7 @@
 #include "parallel/signed_store.h"
 
 #include "core/error.h"
-#include "core/sha256.h"
+#include "core/files/sha256.h"
 
 namespace bertpretrain {
 namespace {

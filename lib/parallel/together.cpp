@@ -5,7 +5,7 @@
 #include <string>
 
 #include "core/error.h"
-#include "core/guard.h"
+#include "core/output/guard.h"
 #include "model/tensor_memory.h"
 
 namespace bertpretrain {

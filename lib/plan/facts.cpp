@@ -2,12 +2,12 @@
 
 #include "core/environment.h"
 #include "core/error.h"
-#include "core/threads.h"
+#include "core/threads/threads.h"
 #include "kernels/matmul_libraries.h"
 #include "operations/device.h"
+#include "shards/check/vocabulary_match.h"
 #include "shards/remote_folder.h"
-#include "shards/vocabulary_match.h"
-#include "tokens/vocabulary_file.h"
+#include "tokens/vocabulary/vocabulary_file.h"
 
 namespace bertpretrain {
 namespace {

@@ -11,7 +11,7 @@
 #include "kernels/matmul_libraries.h"
 #include "plan/experiment_config.h"
 #include "shards/manifest.h"
-#include "tokens/vocabulary.h"
+#include "tokens/vocabulary/vocabulary.h"
 
 namespace bertpretrain {
 

@@ -4,7 +4,7 @@
 
 #include "config/write.h"
 #include "core/error.h"
-#include "core/table.h"
+#include "core/output/table.h"
 
 namespace bertpretrain {
 namespace {

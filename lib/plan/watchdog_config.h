@@ -1,5 +1,5 @@
 #pragma once
-// Settings of the watchdog (train/watchdog.h).
+// Settings of the watchdog (train/stop/watchdog.h).
 
 #include "config/field.h"
 

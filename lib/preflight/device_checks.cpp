@@ -3,7 +3,7 @@
 #include "core/median.h"
 #include "core/strings.h"
 #include "telemetry/nvml.h"
-#include "train/kernel_choice.h"
+#include "train/start/kernel_choice.h"
 
 namespace bertpretrain {
 

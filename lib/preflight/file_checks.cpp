@@ -13,8 +13,8 @@
 #include "plan/memory_plan.h"
 #include "shards/remote_folder.h"
 #include "storage/object_store.h"
-#include "train/checkpoint_space.h"
-#include "train/snapshot.h"
+#include "train/save/checkpoint_space.h"
+#include "train/save/snapshot.h"
 
 namespace bertpretrain {
 namespace fs = std::filesystem;

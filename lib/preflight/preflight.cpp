@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "core/error.h"
-#include "core/log.h"
+#include "core/output/log.h"
 #include "core/strings.h"
 #include "kernels/kernels_in_use.h"
 #include "operations/device.h"
@@ -13,7 +13,7 @@
 #include "plan/resolve.h"
 #include "preflight/file_checks.h"
 #include "preflight/network_checks.h"
-#include "train/kernel_choice.h"
+#include "train/start/kernel_choice.h"
 
 namespace bertpretrain {
 namespace {

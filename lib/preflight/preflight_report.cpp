@@ -5,9 +5,9 @@
 #include <nlohmann/json.hpp>
 
 #include "core/median.h"
+#include "core/output/table.h"
 #include "core/strings.h"
-#include "core/table.h"
-#include "train/kernel_choice.h"
+#include "train/start/kernel_choice.h"
 
 namespace bertpretrain {
 namespace {

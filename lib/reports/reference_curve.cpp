@@ -6,8 +6,8 @@
 #include <fstream>
 #include <optional>
 
-#include "core/displayable.h"
 #include "core/error.h"
+#include "core/output/displayable.h"
 #include "core/strings.h"
 
 namespace bertpretrain {

@@ -6,7 +6,7 @@
 #include <sstream>
 
 #include "core/error.h"
-#include "core/markup.h"
+#include "core/output/markup.h"
 #include "core/strings.h"
 #include "reports/run_charts.h"
 #include "reports/scaling.h"

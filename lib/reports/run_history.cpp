@@ -4,10 +4,10 @@
 
 #include <nlohmann/json.hpp>
 
-#include "core/displayable.h"
 #include "core/error.h"
-#include "core/files.h"
+#include "core/files/files.h"
 #include "core/median.h"
+#include "core/output/displayable.h"
 #include "telemetry/run_paths.h"
 
 namespace bertpretrain {

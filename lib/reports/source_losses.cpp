@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/displayable.h"
+#include "core/output/displayable.h"
 #include "core/strings.h"
 #include "telemetry/chart_points.h"
 

@@ -7,7 +7,7 @@
 #include "config/read.h"
 #include "config/write.h"
 #include "core/error.h"
-#include "core/files.h"
+#include "core/files/files.h"
 
 namespace bertpretrain {
 namespace {

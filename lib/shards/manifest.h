@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "config/field.h"
-#include "core/file_digest.h"
+#include "core/files/file_digest.h"
 
 namespace bertpretrain {
 

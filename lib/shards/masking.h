@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "shards/rng.h"
-#include "tokens/vocabulary.h"
+#include "tokens/vocabulary/vocabulary.h"
 
 namespace bertpretrain {
 

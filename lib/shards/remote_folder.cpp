@@ -11,9 +11,9 @@
 
 #include "core/environment.h"
 #include "core/error.h"
-#include "core/files.h"
-#include "core/sha256.h"
-#include "core/threads.h"
+#include "core/files/files.h"
+#include "core/files/sha256.h"
+#include "core/threads/threads.h"
 
 namespace bertpretrain {
 namespace fs = std::filesystem;

@@ -8,13 +8,13 @@
 #include <type_traits>
 
 #include "core/error.h"
-#include "core/log.h"
-#include "core/random_access_file.h"
-#include "core/threads.h"
+#include "core/files/random_access_file.h"
+#include "core/output/log.h"
+#include "core/threads/threads.h"
 #include "shards/chunk_map.h"
 #include "shards/hdf5_version.h"
 #include "shards/shard_format.h"
-#include "text/foreign_file.h"
+#include "text/formats/foreign_file.h"
 
 namespace bertpretrain {
 namespace {

@@ -2,7 +2,7 @@
 
 #include "core/clock.h"
 #include "core/error.h"
-#include "core/log.h"
+#include "core/output/log.h"
 #include "core/strings.h"
 #include "storage/aws_metadata.h"
 #include "storage/aws_profile.h"

@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/error.h"
-#include "core/files.h"
+#include "core/files/files.h"
 #include "core/strings.h"
 #include "storage/aws_profile.h"
 #include "storage/aws_regions.h"

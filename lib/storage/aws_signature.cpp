@@ -4,7 +4,7 @@
 #include <ctime>
 
 #include "core/concat.h"
-#include "core/sha256.h"
+#include "core/files/sha256.h"
 #include "storage/object_url.h"
 
 namespace bertpretrain {

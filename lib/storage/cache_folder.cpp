@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "core/error.h"
-#include "core/files.h"
+#include "core/files/files.h"
 
 namespace bertpretrain {
 namespace fs = std::filesystem;

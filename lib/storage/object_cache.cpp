@@ -5,8 +5,8 @@
 #include <limits>
 
 #include "core/error.h"
-#include "core/files.h"
-#include "core/log.h"
+#include "core/files/files.h"
+#include "core/output/log.h"
 #include "core/strings.h"
 
 namespace bertpretrain {

@@ -8,8 +8,8 @@
 
 #include "core/clock.h"
 #include "core/error.h"
-#include "core/log.h"
-#include "core/sha256.h"
+#include "core/files/sha256.h"
+#include "core/output/log.h"
 #include "core/strings.h"
 #include "storage/aws_metadata.h"
 #include "storage/aws_profile.h"

@@ -7,7 +7,7 @@
 #include <span>
 
 #include "core/error.h"
-#include "core/random_access_file.h"
+#include "core/files/random_access_file.h"
 #include "storage/s3_answers.h"
 
 namespace bertpretrain {

@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "core/concat.h"
-#include "core/markup.h"
+#include "core/output/markup.h"
 #include "core/strings.h"
 #include "telemetry/chart_legend.h"
 

@@ -8,7 +8,7 @@
 #include <optional>
 #include <string_view>
 
-#include "core/cgroup.h"
+#include "core/threads/cgroup.h"
 
 namespace bertpretrain {
 namespace {

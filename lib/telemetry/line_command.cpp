@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "core/error.h"
-#include "core/log.h"
+#include "core/output/log.h"
 #include "core/shell_command.h"
 
 namespace bertpretrain {

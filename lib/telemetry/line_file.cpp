@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "core/error.h"
-#include "core/log.h"
+#include "core/output/log.h"
 
 namespace bertpretrain {
 namespace {

@@ -4,8 +4,8 @@
 #include <cstddef>
 
 #include "core/error.h"
+#include "core/output/table.h"
 #include "core/strings.h"
-#include "core/table.h"
 #include "telemetry/chart.h"
 #include "telemetry/chart_points.h"
 

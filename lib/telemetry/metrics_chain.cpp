@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/error.h"
-#include "core/sha256.h"
+#include "core/files/sha256.h"
 
 namespace bertpretrain {
 namespace {

@@ -1,7 +1,7 @@
 #include "telemetry/metrics_endpoint.h"
 
-#include "core/displayable.h"
 #include "core/error.h"
+#include "core/output/displayable.h"
 
 #ifdef BERTPRETRAIN_HAS_PROMETHEUS
 #include <charconv>

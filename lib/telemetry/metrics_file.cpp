@@ -14,8 +14,8 @@
 #include <nlohmann/json.hpp>
 
 #include "core/error.h"
-#include "core/files.h"
-#include "core/log.h"
+#include "core/files/files.h"
+#include "core/output/log.h"
 #include "telemetry/metrics_chain.h"
 
 namespace bertpretrain {

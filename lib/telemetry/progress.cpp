@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "core/concat.h"
-#include "core/displayable.h"
+#include "core/output/displayable.h"
 #include "core/strings.h"
 
 namespace bertpretrain {

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "core/progress_output.h"
+#include "core/output/progress_output.h"
 #include "telemetry/step_record.h"
 
 namespace bertpretrain {

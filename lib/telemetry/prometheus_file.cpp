@@ -4,8 +4,8 @@
 #include <cstdio>
 
 #include "core/error.h"
-#include "core/files.h"
-#include "core/log.h"
+#include "core/files/files.h"
+#include "core/output/log.h"
 
 namespace bertpretrain {
 namespace {

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "core/clock.h"
-#include "core/displayable.h"
+#include "core/output/displayable.h"
 #include "telemetry/gauges.h"
 
 namespace bertpretrain {

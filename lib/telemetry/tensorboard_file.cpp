@@ -12,7 +12,7 @@
 
 #include "core/concat.h"
 #include "core/host_name.h"
-#include "core/log.h"
+#include "core/output/log.h"
 
 namespace bertpretrain {
 namespace {

@@ -12,9 +12,9 @@
 
 #include "core/clock.h"
 #include "core/error.h"
-#include "core/files.h"
-#include "core/held_folder.h"
-#include "core/log.h"
+#include "core/files/files.h"
+#include "core/files/held_folder.h"
+#include "core/output/log.h"
 
 namespace bertpretrain {
 namespace {

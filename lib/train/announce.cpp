@@ -6,7 +6,7 @@
 #include <ATen/Parallel.h>
 
 #include "config/write.h"
-#include "core/log.h"
+#include "core/output/log.h"
 #include "core/strings.h"
 #include "kernels/cpu/instruction_set.h"
 #include "plan/kept_choices.h"

@@ -1,9 +1,9 @@
 #include "train/make_trainer.h"
 
 #include "core/error.h"
-#include "core/log.h"
-#include "core/numa.h"
+#include "core/output/log.h"
 #include "core/strings.h"
+#include "core/threads/numa.h"
 #include "kernels/cpu/operation_threads.h"
 #include "model/tensor_memory.h"
 #include "operations/gemm_roof.h"
@@ -12,13 +12,13 @@
 #include "plan/device_choice.h"
 #include "plan/memory_plan.h"
 #include "plan/resolve.h"
-#include "tokens/open_tokenizer.h"
+#include "tokens/models/open_tokenizer.h"
 #include "train/announce.h"
-#include "train/checkpoint_space.h"
-#include "train/device_batch.h"
-#include "train/matmul_choice.h"
-#include "train/open_mirror.h"
-#include "train/same_run.h"
+#include "train/save/checkpoint_space.h"
+#include "train/save/open_mirror.h"
+#include "train/start/device_batch.h"
+#include "train/start/matmul_choice.h"
+#include "train/start/same_run.h"
 
 namespace bertpretrain {
 namespace {

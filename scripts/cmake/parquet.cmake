@@ -1,4 +1,4 @@
-# libbertpretrain_parquet.so, which the programs open where an input is Parquet (lib/text/parquet_file.h). It needs Arrow, which comes
+# libbertpretrain_parquet.so, which the programs open where an input is Parquet (lib/text/formats/parquet_file.h). It needs Arrow, which comes
 # in the pyarrow wheel of .venv (or in ARROW_ROOT, a folder with include/ and the libraries). Without Arrow, Parquet is refused.
 if(NOT ARROW_ROOT)
   file(GLOB ARROW_ROOT "${CMAKE_SOURCE_DIR}/.venv/lib/python3.*/site-packages/pyarrow")

@@ -6,7 +6,7 @@
 #include "archive/checksum.h"
 #include "archive/examples.h"
 #include "core/error.h"
-#include "core/files.h"
+#include "core/files/files.h"
 
 namespace bertpretrain {
 namespace {

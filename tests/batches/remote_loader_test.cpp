@@ -4,7 +4,7 @@
 #include "batches/refusal.h"
 #include "batches/sample_shards.h"
 #include "core/error.h"
-#include "core/files.h"
+#include "core/files/files.h"
 #include "shards/remote_folder.h"
 #include "support/catch.h"
 #include "support/object_server.h"

@@ -13,7 +13,7 @@
 #include "batches/padded_rows.h"
 #include "batches/shard_files.h"
 #include "core/random.h"
-#include "shards/shard_writer.h"
+#include "shards/build/shard_writer.h"
 #include "support/files.h"
 
 namespace bertpretrain::testing {

@@ -3,7 +3,7 @@
 #include "batches/refusal.h"
 #include "batches/sample_shards.h"
 #include "core/error.h"
-#include "core/files.h"
+#include "core/files/files.h"
 #include "shards/manifest.h"
 #include "support/catch.h"
 

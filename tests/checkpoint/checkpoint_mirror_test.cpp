@@ -2,7 +2,7 @@
 
 #include "checkpoint/example_mirror.h"
 #include "core/error.h"
-#include "train/resume.h"
+#include "train/start/resume.h"
 
 namespace bertpretrain {
 namespace {

@@ -9,7 +9,7 @@
 #include "checkpoint/example_state.h"
 #include "core/error.h"
 #include "support/run_ranks.h"
-#include "train/resume.h"
+#include "train/start/resume.h"
 
 namespace bertpretrain {
 namespace {

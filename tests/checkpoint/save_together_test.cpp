@@ -1,4 +1,4 @@
-#include "train/save_together.h"
+#include "train/save/save_together.h"
 
 #include "checkpoint/checkpoint_reader.h"
 #include "checkpoint/example_state.h"

@@ -1,6 +1,6 @@
-#include "core/cgroup.h"
+#include "core/threads/cgroup.h"
 
-#include "core/threads.h"
+#include "core/threads/threads.h"
 #include "support/catch.h"
 #include "support/files.h"
 

@@ -1,4 +1,4 @@
-#include "core/core_waiting.h"
+#include "core/threads/core_waiting.h"
 
 #include <ctime>
 #include <latch>

@@ -1,4 +1,4 @@
-#include "core/displayable.h"
+#include "core/output/displayable.h"
 
 #include "support/catch.h"
 

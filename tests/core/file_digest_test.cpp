@@ -1,5 +1,5 @@
 // Digests of files, against the system's sha256sum.
-#include "core/file_digest.h"
+#include "core/files/file_digest.h"
 
 #include <nlohmann/json.hpp>
 

@@ -1,6 +1,6 @@
 // Folders that the program checks before it writes into them.
 
-#include "core/files.h"
+#include "core/files/files.h"
 #include "core/error.h"
 #include "support/catch.h"
 #include "support/files.h"

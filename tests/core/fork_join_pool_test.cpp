@@ -1,4 +1,4 @@
-#include "core/fork_join_pool.h"
+#include "core/threads/fork_join_pool.h"
 
 #include <algorithm>
 #include <atomic>

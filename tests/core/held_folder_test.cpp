@@ -1,4 +1,4 @@
-#include "core/held_folder.h"
+#include "core/files/held_folder.h"
 
 #include <fcntl.h>
 #include <sys/file.h>

@@ -1,4 +1,4 @@
-#include "core/helper_cores.h"
+#include "core/threads/helper_cores.h"
 
 #include <latch>
 #include <string>
@@ -7,7 +7,7 @@
 #include <pthread.h>
 #include <sched.h>
 
-#include "core/threads.h"
+#include "core/threads/threads.h"
 #include "support/catch.h"
 #include "support/files.h"
 

@@ -1,4 +1,4 @@
-#include "core/numa.h"
+#include "core/threads/numa.h"
 
 #include "support/catch.h"
 #include "support/files.h"

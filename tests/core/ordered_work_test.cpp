@@ -4,7 +4,7 @@
 #include <thread>
 #include <vector>
 
-#include "core/threads.h"
+#include "core/threads/threads.h"
 #include "support/catch.h"
 
 using namespace bertpretrain;

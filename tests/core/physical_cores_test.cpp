@@ -1,6 +1,6 @@
-#include "core/physical_cores.h"
+#include "core/threads/physical_cores.h"
 
-#include "core/threads.h"
+#include "core/threads/threads.h"
 #include "support/catch.h"
 #include "support/files.h"
 

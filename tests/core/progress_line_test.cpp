@@ -1,4 +1,4 @@
-#include "core/progress_line.h"
+#include "core/output/progress_line.h"
 
 #include <vector>
 

@@ -1,5 +1,5 @@
 // Hashes and authentication codes against published values and the system's sha256sum.
-#include "core/sha256.h"
+#include "core/files/sha256.h"
 
 #include <vector>
 

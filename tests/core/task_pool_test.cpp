@@ -1,4 +1,4 @@
-#include "core/task_pool.h"
+#include "core/threads/task_pool.h"
 
 #include <atomic>
 #include <stdexcept>

@@ -1,4 +1,4 @@
-#include "core/thread_traces.h"
+#include "core/threads/thread_traces.h"
 
 #include <atomic>
 #include <condition_variable>

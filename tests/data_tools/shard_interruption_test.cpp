@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "core/files.h"
+#include "core/files/files.h"
 #include "support/catch.h"
 #include "support/command.h"
 #include "support/contains.h"

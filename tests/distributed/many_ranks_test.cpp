@@ -7,8 +7,8 @@
 
 #include "core/clock.h"
 #include "core/error.h"
+#include "core/output/table.h"
 #include "core/strings.h"
-#include "core/table.h"
 #include "distributed/ranks.h"
 #include "support/catch.h"
 #include "support/holding.h"

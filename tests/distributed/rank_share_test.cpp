@@ -4,8 +4,8 @@
 #include "batches/padded_rows.h"
 #include "batches/step_source.h"
 #include "core/random.h"
+#include "shards/build/shard_writer.h"
 #include "shards/hdf5_handle.h"
-#include "shards/shard_writer.h"
 #include "support/catch.h"
 #include "support/files.h"
 

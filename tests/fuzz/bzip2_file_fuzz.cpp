@@ -12,7 +12,7 @@
 
 #include "core/error.h"
 #include "fuzz/memory_file.h"
-#include "text/bzip2_content.h"
+#include "text/content/bzip2_content.h"
 #include "text/planted_mark.h"
 
 using namespace bertpretrain;

@@ -6,7 +6,7 @@
 
 #include <bzlib.h>
 
-#include "text/bzip2_block_decoder.h"
+#include "text/content/bzip2_block_decoder.h"
 
 namespace {
 

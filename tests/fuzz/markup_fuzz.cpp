@@ -5,10 +5,10 @@
 #include <string_view>
 #include <vector>
 
-#include "text/punkt.h"
-#include "text/sentences.h"
-#include "text/wikiextractor_prose.h"
-#include "text/wikitext.h"
+#include "text/sentences/punkt.h"
+#include "text/sentences/sentences.h"
+#include "text/wiki/wikiextractor_prose.h"
+#include "text/wiki/wikitext.h"
 
 namespace {
 

@@ -11,12 +11,12 @@
 #include <zlib.h>
 
 #include "core/error.h"
+#include "shards/check/common_passages.h"
+#include "shards/check/duplicate_rows.h"
+#include "shards/check/row_check.h"
+#include "shards/check/shard_statistics.h"
 #include "shards/chunked_dataset.h"
-#include "shards/common_passages.h"
-#include "shards/duplicate_rows.h"
 #include "shards/dynamic_masking.h"
-#include "shards/row_check.h"
-#include "shards/shard_statistics.h"
 
 using namespace bertpretrain;
 

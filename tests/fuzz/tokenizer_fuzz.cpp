@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "core/error.h"
-#include "tokens/line_blocks.h"
+#include "tokens/models/wordpiece.h"
 #include "tokens/plain_matcher.h"
-#include "tokens/wordpiece.h"
+#include "tokens/training/line_blocks.h"
 
 namespace {
 

@@ -5,8 +5,8 @@
 #include "operations/device_check.h"
 #include "operations/expandable_segments.h"
 #include "telemetry/device_usage.h"
-#include "train/device_batch.h"
-#include "train/host_buffer.h"
+#include "train/save/host_buffer.h"
+#include "train/start/device_batch.h"
 
 using namespace bertpretrain;
 using namespace bertpretrain::testing;

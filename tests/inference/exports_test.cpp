@@ -12,7 +12,7 @@
 #include "support/shared_data.h"
 #include "support/skip.h"
 #include "system/small_run.h"
-#include "tokens/wordpiece.h"
+#include "tokens/models/wordpiece.h"
 
 using namespace bertpretrain;
 using namespace bertpretrain::testing;

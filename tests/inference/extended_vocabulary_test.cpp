@@ -8,7 +8,7 @@
 #include "inference/whole_texts.h"
 #include "support/catch.h"
 #include "system/small_run.h"
-#include "tokens/wordpiece.h"
+#include "tokens/models/wordpiece.h"
 
 using namespace bertpretrain;
 using namespace bertpretrain::testing;

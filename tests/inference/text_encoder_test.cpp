@@ -4,7 +4,7 @@
 
 #include "model/small_model.h"
 #include "support/catch.h"
-#include "tokens/wordpiece.h"
+#include "tokens/models/wordpiece.h"
 
 using namespace bertpretrain;
 using namespace bertpretrain::testing;

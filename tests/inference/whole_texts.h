@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "batches/build_batch.h"
-#include "tokens/tokenizer.h"
+#include "tokens/models/tokenizer.h"
 
 namespace bertpretrain::testing {
 

@@ -6,7 +6,7 @@
 
 #include "batches/build_batch.h"
 #include "core/error.h"
-#include "core/files.h"
+#include "core/files/files.h"
 #include "support/command.h"
 #include "support/files.h"
 #include "support/made_once.h"

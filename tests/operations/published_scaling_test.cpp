@@ -3,8 +3,8 @@
 #include <cmath>
 
 #include "core/error.h"
+#include "core/output/table.h"
 #include "core/strings.h"
-#include "core/table.h"
 #include "operations/step_model.h"
 #include "plan/experiment_config.h"
 #include "support/catch.h"

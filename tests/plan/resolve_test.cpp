@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/error.h"
-#include "core/files.h"
+#include "core/files/files.h"
 #include "support/catch.h"
 #include "support/files.h"
 #include "support/plans.h"

@@ -5,9 +5,9 @@
 
 #include "core/error.h"
 #include "core/random.h"
-#include "shards/article_contents.h"
-#include "shards/article_split.h"
-#include "shards/text_articles.h"
+#include "shards/build/article_contents.h"
+#include "shards/build/article_split.h"
+#include "shards/build/text_articles.h"
 #include "support/catch.h"
 #include "support/contains.h"
 #include "support/files.h"

@@ -5,7 +5,7 @@
 #include <set>
 
 #include "sample_rows.h"
-#include "shards/common_passages.h"
+#include "shards/check/common_passages.h"
 #include "shards/dynamic_masking.h"
 #include "support/catch.h"
 

@@ -6,9 +6,9 @@
 
 #include "core/error.h"
 #include "sample_rows.h"
-#include "shards/build_request.h"
-#include "shards/reference_samples.h"
-#include "shards/row_check.h"
+#include "shards/build/build_request.h"
+#include "shards/build/reference_samples.h"
+#include "shards/check/row_check.h"
 #include "shards/shard_reader.h"
 #include "support/catch.h"
 #include "support/files.h"

@@ -4,7 +4,7 @@
 
 #include "core/error.h"
 #include "sample_rows.h"
-#include "shards/row_check.h"
+#include "shards/check/row_check.h"
 #include "shards/shard_reader.h"
 #include "support/catch.h"
 #include "support/command.h"

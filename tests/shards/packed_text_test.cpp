@@ -1,10 +1,10 @@
-#include "shards/packed_text.h"
+#include "shards/build/packed_text.h"
 
 #include <algorithm>
 #include <set>
 
 #include "sample_rows.h"
-#include "shards/row_check.h"
+#include "shards/check/row_check.h"
 #include "support/catch.h"
 
 using namespace bertpretrain;

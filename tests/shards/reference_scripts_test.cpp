@@ -6,9 +6,9 @@
 #include <nlohmann/json.hpp>
 
 #include "sample_rows.h"
-#include "shards/build_request.h"
-#include "shards/python_rng.h"
-#include "shards/reference_samples.h"
+#include "shards/build/build_request.h"
+#include "shards/build/python_rng.h"
+#include "shards/build/reference_samples.h"
 #include "shards/shard_reader.h"
 #include "support/catch.h"
 #include "support/command.h"

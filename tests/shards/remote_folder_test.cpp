@@ -5,7 +5,7 @@
 
 #include <fcntl.h>
 
-#include "core/files.h"
+#include "core/files/files.h"
 #include "shards/remote_folder.h"
 #include "storage/curl_library.h"
 #include "support/catch.h"

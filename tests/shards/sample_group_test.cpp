@@ -1,9 +1,9 @@
-#include "shards/sample_group.h"
+#include "shards/build/sample_group.h"
 
 #include <set>
 
 #include "sample_rows.h"
-#include "shards/row_check.h"
+#include "shards/check/row_check.h"
 #include "support/catch.h"
 
 using namespace bertpretrain;

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "core/random.h"
-#include "shards/sample_group.h"
-#include "shards/shard_writer.h"
+#include "shards/build/sample_group.h"
+#include "shards/build/shard_writer.h"
 
 namespace bertpretrain::testing {
 

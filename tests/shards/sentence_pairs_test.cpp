@@ -1,4 +1,4 @@
-#include "shards/sentence_pairs.h"
+#include "shards/build/sentence_pairs.h"
 
 #include <algorithm>
 #include <map>

@@ -4,10 +4,10 @@
 
 #include "core/error.h"
 #include "sample_rows.h"
+#include "shards/build/shard_writer.h"
+#include "shards/check/row_check.h"
 #include "shards/hdf5_handle.h"
-#include "shards/row_check.h"
 #include "shards/shard_reader.h"
-#include "shards/shard_writer.h"
 #include "support/catch.h"
 #include "support/command.h"
 #include "support/files.h"

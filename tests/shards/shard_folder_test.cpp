@@ -4,20 +4,20 @@
 #include <set>
 
 #include "core/error.h"
-#include "core/files.h"
+#include "core/files/files.h"
 #include "core/random.h"
 #include "core/strings.h"
 #include "sample_rows.h"
+#include "shards/build/shard_builder.h"
+#include "shards/check/row_check.h"
+#include "shards/check/shard_checker.h"
 #include "shards/dynamic_masking.h"
-#include "shards/row_check.h"
-#include "shards/shard_builder.h"
-#include "shards/shard_checker.h"
 #include "shards/shard_reader.h"
 #include "support/catch.h"
 #include "support/contains.h"
 #include "support/files.h"
 #include "text/utf8.h"
-#include "tokens/vocabulary.h"
+#include "tokens/vocabulary/vocabulary.h"
 
 using namespace bertpretrain;
 using testing::contains;

@@ -1,6 +1,6 @@
-#include "shards/shard_verification.h"
+#include "shards/check/shard_verification.h"
 
-#include "core/files.h"
+#include "core/files/files.h"
 #include "sample_rows.h"
 #include "support/catch.h"
 #include "support/files.h"

@@ -1,9 +1,9 @@
-#include "shards/token_spill.h"
+#include "shards/build/token_spill.h"
 
 #include <map>
 
 #include "core/error.h"
-#include "core/files.h"
+#include "core/files/files.h"
 #include "core/random.h"
 #include "sample_rows.h"
 #include "support/catch.h"

@@ -4,18 +4,18 @@
 #include <set>
 
 #include "core/error.h"
-#include "core/sha256.h"
+#include "core/files/sha256.h"
 #include "sample_rows.h"
-#include "shards/build_request.h"
+#include "shards/build/build_request.h"
+#include "shards/build/shard_builder.h"
+#include "shards/check/shard_checker.h"
 #include "shards/dynamic_masking.h"
-#include "shards/shard_builder.h"
-#include "shards/shard_checker.h"
 #include "shards/shard_reader.h"
 #include "support/catch.h"
 #include "support/files.h"
-#include "tokens/byte_alphabet.h"
 #include "tokens/definition_support.h"
-#include "tokens/open_tokenizer.h"
+#include "tokens/models/open_tokenizer.h"
+#include "tokens/vocabulary/byte_alphabet.h"
 
 using namespace bertpretrain;
 using namespace bertpretrain::testing;

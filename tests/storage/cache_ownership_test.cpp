@@ -1,7 +1,7 @@
 // Which files of its folder the cache may count and delete.
 
 #include "core/error.h"
-#include "core/files.h"
+#include "core/files/files.h"
 #include "storage/object_cache.h"
 #include "storage/shared_server.h"
 #include "support/catch.h"

@@ -1,7 +1,7 @@
 // A sweep: each single request of a piece of work fails once, in each way.
 
 #include "core/error.h"
-#include "core/files.h"
+#include "core/files/files.h"
 #include "storage/object_cache.h"
 #include "storage/shared_server.h"
 #include "support/catch.h"

@@ -3,7 +3,7 @@
 #include <numeric>
 
 #include "core/error.h"
-#include "core/files.h"
+#include "core/files/files.h"
 #include "storage/object_cache.h"
 #include "support/catch.h"
 #include "support/object_server.h"

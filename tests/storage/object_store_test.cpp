@@ -2,7 +2,7 @@
 
 #include "storage/object_store.h"
 #include "core/error.h"
-#include "core/files.h"
+#include "core/files/files.h"
 #include "support/catch.h"
 #include "support/contains.h"
 #include "support/object_server.h"

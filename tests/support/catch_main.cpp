@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "core/signals.h"
-#include "shards/shard_probe.h"
+#include "shards/check/shard_probe.h"
 #include "support/ctest_cases.h"
 
 namespace {
@@ -33,7 +33,7 @@ int main(int argc, char** argv) {
     using namespace bertpretrain;
     // Imitates a damaged file that crashes the library, for tests of the process that reads shards.
     if (argc > 2 && std::string_view(argv[2]).ends_with("kills_its_reader_training.h5")) std::abort();
-    // Reading unknown shards starts this program again in another process, as in the two programs (shards/shard_probe.h).
+    // Reading unknown shards starts this program again in another process, as in the two programs (shards/check/shard_probe.h).
     if (const std::optional<int> answered = answer_probe(argc, argv)) return *answered;
     if (argc == 5 && std::string_view(argv[1]) == "--ctest-cases") {  // FOLDER LABEL PROPERTIES
         testing::print_ctest_cases(argv[0], argv[2], argv[3], argv[4]);

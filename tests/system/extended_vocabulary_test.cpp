@@ -7,9 +7,9 @@
 #include "archive/pt_reader.h"
 #include "support/catch.h"
 #include "system/small_run.h"
-#include "tokens/byte_alphabet.h"
-#include "tokens/open_tokenizer.h"
-#include "tokens/vocabulary_extension.h"
+#include "tokens/models/open_tokenizer.h"
+#include "tokens/training/vocabulary_extension.h"
+#include "tokens/vocabulary/byte_alphabet.h"
 
 using namespace bertpretrain::testing;
 namespace fs = std::filesystem;

@@ -2,7 +2,7 @@
 
 #include <chrono>
 
-#include "core/files.h"
+#include "core/files/files.h"
 #include "support/catch.h"
 #include "system/small_run.h"
 

@@ -370,7 +370,7 @@ class Sweep:
         """Returns the fields of our tables that have no row."""
         root, fields = Path(__file__).resolve().parents[2] / "lib", set()
         for source, file in {"checkpoint/model_config_fields.cpp": "config.json",
-                             "tokens/tokenizer_config_fields.cpp": "tokenizer_config.json"}.items():
+                             "tokens/definition/tokenizer_config_fields.cpp": "tokenizer_config.json"}.items():
             fields |= {(file, name) for name in re.findall(r'^ +\{"(\w+)", (?:obeyed|nothing|refused)', (root / source).read_text(), re.M)}
         tables = (root / "inference/sentence_settings.cpp").read_text().split("ForeignField> ")[1:]
         for table in tables:

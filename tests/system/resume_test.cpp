@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <tuple>
 
-#include "core/files.h"
+#include "core/files/files.h"
 #include "support/catch.h"
 #include "system/small_run.h"
 

@@ -4,7 +4,7 @@
 #include <cerrno>
 
 #include "core/error.h"
-#include "core/files.h"
+#include "core/files/files.h"
 #include "support/catch.h"
 #include "support/process.h"
 #include "support/small_disk.h"

@@ -8,7 +8,7 @@
 #include <sstream>
 
 #include "core/error.h"
-#include "core/files.h"
+#include "core/files/files.h"
 #include "support/made_once.h"
 
 namespace bertpretrain::testing {

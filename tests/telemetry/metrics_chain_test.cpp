@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "core/error.h"
-#include "core/sha256.h"
+#include "core/files/sha256.h"
 #include "support/catch.h"
 #include "support/files.h"
 #include "telemetry/metrics_file.h"

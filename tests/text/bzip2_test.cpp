@@ -6,8 +6,8 @@
 #include "core/random.h"
 #include "packing.h"
 #include "planted_mark.h"
-#include "text/bzip2_block_decoder.h"
-#include "text/open_content.h"
+#include "text/content/bzip2_block_decoder.h"
+#include "text/content/open_content.h"
 
 using namespace bertpretrain;
 using testing::bzip2;

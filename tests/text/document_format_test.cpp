@@ -1,4 +1,4 @@
-#include "text/document_format.h"
+#include "text/formats/document_format.h"
 
 #include "core/error.h"
 #include "support/catch.h"

@@ -1,4 +1,4 @@
-#include "text/document_reader.h"
+#include "text/reader/document_reader.h"
 
 #include <algorithm>
 

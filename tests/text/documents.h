@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "support/files.h"
-#include "text/document_reader.h"
+#include "text/reader/document_reader.h"
 
 namespace bertpretrain::testing {
 

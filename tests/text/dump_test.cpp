@@ -7,7 +7,7 @@
 #include "support/catch.h"
 #include "support/files.h"
 #include "support/shared_data.h"
-#include "text/namespaces.h"
+#include "text/wiki/namespaces.h"
 
 using namespace bertpretrain;
 using testing::bzip2;

@@ -1,4 +1,4 @@
-#include "text/extract_progress.h"
+#include "text/reader/extract_progress.h"
 
 #include "support/catch.h"
 

@@ -1,4 +1,4 @@
-#include "text/extract.h"
+#include "text/reader/extract.h"
 
 #include <map>
 #include <set>
@@ -9,7 +9,7 @@
 #include "support/catch.h"
 #include "support/golden.h"
 #include "support/shared_data.h"
-#include "text/wikitext.h"
+#include "text/wiki/wikitext.h"
 
 using namespace bertpretrain;
 using testing::golden_sample;

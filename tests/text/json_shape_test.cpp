@@ -1,4 +1,4 @@
-#include "text/json_shape.h"
+#include "text/formats/json_shape.h"
 
 #include <string>
 

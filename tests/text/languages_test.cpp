@@ -7,7 +7,7 @@
 #include "core/concat.h"
 #include "support/catch.h"
 #include "support/files.h"
-#include "text/extract.h"
+#include "text/reader/extract.h"
 
 using namespace bertpretrain;
 using namespace bertpretrain::testing;

@@ -1,11 +1,11 @@
 // Tests each rule of wikitext separately, on the smallest text that shows it.
 
 #include "support/catch.h"
-#include "text/entities.h"
-#include "text/wiki_lines.h"
-#include "text/wiki_links.h"
-#include "text/wiki_tags.h"
-#include "text/wiki_templates.h"
+#include "text/wiki/entities.h"
+#include "text/wiki/wiki_lines.h"
+#include "text/wiki/wiki_links.h"
+#include "text/wiki/wiki_tags.h"
+#include "text/wiki/wiki_templates.h"
 
 using namespace bertpretrain;
 

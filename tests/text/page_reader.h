@@ -5,8 +5,8 @@
 #include <exception>
 
 #include "core/error.h"
-#include "text/page_chunks.h"
-#include "text/page_parser.h"
+#include "text/wiki/page_chunks.h"
+#include "text/wiki/page_parser.h"
 
 namespace bertpretrain::testing {
 

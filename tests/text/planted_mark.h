@@ -8,7 +8,7 @@
 
 #include <bzlib.h>
 
-#include "text/bzip2_splitter.h"
+#include "text/content/bzip2_splitter.h"
 
 namespace bertpretrain::testing {
 

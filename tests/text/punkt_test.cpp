@@ -1,4 +1,4 @@
-#include "text/punkt.h"
+#include "text/sentences/punkt.h"
 
 #include <fstream>
 #include <sstream>
@@ -10,8 +10,8 @@
 #include "support/catch.h"
 #include "support/golden.h"
 #include "support/shared_data.h"
-#include "text/punkt_training.h"
-#include "text/sentences.h"
+#include "text/sentences/punkt_training.h"
+#include "text/sentences/sentences.h"
 #include "text/utf8.h"
 
 using namespace bertpretrain;

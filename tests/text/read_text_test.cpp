@@ -1,4 +1,4 @@
-#include "text/read_text.h"
+#include "text/reader/read_text.h"
 
 #include <algorithm>
 #include <array>
@@ -7,8 +7,8 @@
 #include "core/error.h"
 #include "support/catch.h"
 #include "support/files.h"
+#include "text/content/text_content.h"
 #include "text/line_ends.h"
-#include "text/text_content.h"
 #include "text/white_space.h"
 
 using namespace bertpretrain;

@@ -10,8 +10,8 @@
 #include "page_reader.h"
 #include "support/files.h"
 #include "support/shared_data.h"
-#include "text/sentence_rules.h"
-#include "text/wikitext.h"
+#include "text/sentences/sentence_rules.h"
+#include "text/wiki/wikitext.h"
 
 namespace bertpretrain::testing {
 

@@ -9,7 +9,7 @@
 #include "support/catch.h"
 #include "support/golden.h"
 #include "support/shared_data.h"
-#include "text/extract.h"
+#include "text/reader/extract.h"
 
 using namespace bertpretrain;
 using namespace bertpretrain::testing;

@@ -1,7 +1,7 @@
-#include "text/sentences.h"
+#include "text/sentences/sentences.h"
 
 #include "support/catch.h"
-#include "text/sentence_rules.h"
+#include "text/sentences/sentence_rules.h"
 
 using namespace bertpretrain;
 using Sentences = std::vector<std::string>;

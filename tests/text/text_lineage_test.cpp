@@ -1,9 +1,9 @@
 // The digests of what commands read and write.
-#include "text/text_lineage.h"
+#include "text/reader/text_lineage.h"
 
 #include "packing.h"
 #include "support/command.h"
-#include "text/extract.h"
+#include "text/reader/extract.h"
 
 using namespace bertpretrain;
 using testing::TemporaryFolder;

@@ -4,8 +4,8 @@
 #include "support/catch.h"
 #include "support/files.h"
 #include "support/shared_data.h"
-#include "text/extract.h"
-#include "text/wikiextractor_prose.h"
+#include "text/reader/extract.h"
+#include "text/wiki/wikiextractor_prose.h"
 
 using namespace bertpretrain;
 using namespace bertpretrain::testing;

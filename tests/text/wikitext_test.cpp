@@ -1,6 +1,6 @@
 // Whole pages: a hand-written one, hostile ones and random ones.
 
-#include "text/wikitext.h"
+#include "text/wiki/wikitext.h"
 
 #include <ctime>
 

@@ -1,4 +1,4 @@
-#include "tokens/byte_pair_training.h"
+#include "tokens/training/byte_pair_training.h"
 
 #include <algorithm>
 #include <map>
@@ -9,8 +9,8 @@
 #include "core/random.h"
 #include "support/catch.h"
 #include "support/files.h"
-#include "tokens/byte_alphabet.h"
-#include "tokens/open_tokenizer.h"
+#include "tokens/models/open_tokenizer.h"
+#include "tokens/vocabulary/byte_alphabet.h"
 
 using namespace bertpretrain;
 using namespace bertpretrain::testing;

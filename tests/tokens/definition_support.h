@@ -8,9 +8,9 @@
 
 #include <nlohmann/json.hpp>
 
-#include "tokens/byte_alphabet.h"
-#include "tokens/pipeline_tokenizer.h"
-#include "tokens/tokenizer_json.h"
+#include "tokens/definition/tokenizer_json.h"
+#include "tokens/models/pipeline_tokenizer.h"
+#include "tokens/vocabulary/byte_alphabet.h"
 
 namespace bertpretrain::testing {
 

@@ -1,11 +1,11 @@
 // The tokenizer of a model's folder; tests/system/model_folder_sweep.py compares each field with transformers.
-#include "tokens/folder_tokenizer.h"
+#include "tokens/models/folder_tokenizer.h"
 
 #include "core/error.h"
 #include "support/catch.h"
 #include "support/files.h"
-#include "tokens/open_tokenizer.h"
-#include "tokens/tokenizer_difference.h"
+#include "tokens/models/open_tokenizer.h"
+#include "tokens/models/tokenizer_difference.h"
 
 using namespace bertpretrain;
 using namespace bertpretrain::testing;

@@ -1,4 +1,4 @@
-#include "tokens/piece_matcher.h"
+#include "tokens/models/piece_matcher.h"
 
 #include <algorithm>
 

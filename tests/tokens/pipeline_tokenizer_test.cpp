@@ -6,7 +6,7 @@
 #include "core/random.h"
 #include "definition_support.h"
 #include "support/catch.h"
-#include "tokens/symbol_merges.h"
+#include "tokens/models/symbol_merges.h"
 
 using namespace bertpretrain;
 using namespace bertpretrain::testing;

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "text/utf8.h"
-#include "tokens/vocabulary.h"
+#include "tokens/vocabulary/vocabulary.h"
 
 namespace bertpretrain::testing {
 

@@ -9,7 +9,7 @@
 #include "support/shared_data.h"
 #include "text/utf8.h"
 #include "tokenizer_support.h"
-#include "tokens/unicode.h"
+#include "tokens/unicode/unicode.h"
 
 using namespace bertpretrain;
 using namespace bertpretrain::testing;

@@ -9,10 +9,10 @@
 #include "core/error.h"
 #include "support/catch.h"
 #include "support/files.h"
-#include "tokens/open_tokenizer.h"
-#include "tokens/tokenizer_kind.h"
-#include "tokens/vocabulary_casing.h"
-#include "tokens/vocabulary_file.h"
+#include "tokens/definition/tokenizer_kind.h"
+#include "tokens/models/open_tokenizer.h"
+#include "tokens/models/vocabulary_casing.h"
+#include "tokens/vocabulary/vocabulary_file.h"
 
 using namespace bertpretrain;
 using namespace bertpretrain::testing;

@@ -1,6 +1,6 @@
 // Matches of the regular expressions that published tokenizers use.
 
-#include "tokens/split_pattern.h"
+#include "tokens/definition/split_pattern.h"
 
 #include "support/catch.h"
 

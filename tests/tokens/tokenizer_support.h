@@ -8,8 +8,8 @@
 
 #include "support/files.h"
 #include "support/shared_data.h"
-#include "tokens/vocabulary.h"
-#include "tokens/wordpiece.h"
+#include "tokens/models/wordpiece.h"
+#include "tokens/vocabulary/vocabulary.h"
 
 namespace bertpretrain::testing {
 

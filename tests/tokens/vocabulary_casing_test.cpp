@@ -1,4 +1,4 @@
-#include "tokens/vocabulary_casing.h"
+#include "tokens/models/vocabulary_casing.h"
 
 #include "core/error.h"
 #include "support/catch.h"

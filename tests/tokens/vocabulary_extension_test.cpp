@@ -1,9 +1,9 @@
-#include "tokens/vocabulary_extension.h"
+#include "tokens/training/vocabulary_extension.h"
 
 #include <memory>
 
 #include "support/catch.h"
-#include "tokens/wordpiece.h"
+#include "tokens/models/wordpiece.h"
 
 using namespace bertpretrain;
 using Strings = std::vector<std::string>;

@@ -1,9 +1,9 @@
-#include "tokens/vocabulary.h"
+#include "tokens/vocabulary/vocabulary.h"
 
 #include <cstdlib>
 
 #include "core/error.h"
-#include "core/files.h"
+#include "core/files/files.h"
 #include "support/catch.h"
 #include "support/files.h"
 

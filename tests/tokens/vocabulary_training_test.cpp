@@ -1,4 +1,4 @@
-#include "tokens/vocabulary_training.h"
+#include "tokens/training/vocabulary_training.h"
 
 #include <algorithm>
 #include <map>
@@ -13,7 +13,7 @@
 #include "support/files.h"
 #include "support/golden.h"
 #include "support/skip.h"
-#include "tokens/line_blocks.h"
+#include "tokens/training/line_blocks.h"
 
 using namespace bertpretrain;
 using namespace bertpretrain::testing;

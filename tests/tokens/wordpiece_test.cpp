@@ -1,4 +1,4 @@
-#include "tokens/wordpiece.h"
+#include "tokens/models/wordpiece.h"
 
 #include <algorithm>
 #include <fstream>
@@ -7,12 +7,12 @@
 #include <nlohmann/json.hpp>
 
 #include "core/random.h"
-#include "core/threads.h"
+#include "core/threads/threads.h"
 #include "support/catch.h"
 #include "support/command.h"
 #include "support/shared_data.h"
 #include "tokenizer_support.h"
-#include "tokens/line_blocks.h"
+#include "tokens/training/line_blocks.h"
 
 using namespace bertpretrain;
 using namespace bertpretrain::testing;

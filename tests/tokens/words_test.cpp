@@ -1,4 +1,4 @@
-#include "tokens/words.h"
+#include "tokens/models/words.h"
 
 #include <algorithm>
 #include <sstream>
@@ -10,7 +10,7 @@
 #include "support/skip.h"
 #include "text/utf8.h"
 #include "tokenizer_support.h"
-#include "tokens/unicode.h"
+#include "tokens/unicode/unicode.h"
 
 using namespace bertpretrain;
 using Strings = std::vector<std::string>;

@@ -1,4 +1,4 @@
-#include "train/after_save.h"
+#include "train/save/after_save.h"
 
 #include <chrono>
 #include <string>

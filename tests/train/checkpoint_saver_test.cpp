@@ -1,4 +1,4 @@
-#include "train/checkpoint_saver.h"
+#include "train/save/checkpoint_saver.h"
 
 #include <chrono>
 #include <list>
@@ -8,7 +8,7 @@
 #include "core/clock.h"
 #include "core/error.h"
 #include "support/run_ranks.h"
-#include "train/checkpoint_space.h"
+#include "train/save/checkpoint_space.h"
 
 using namespace bertpretrain;
 using namespace bertpretrain::testing;

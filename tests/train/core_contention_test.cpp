@@ -1,4 +1,4 @@
-#include "train/core_contention.h"
+#include "train/start/core_contention.h"
 
 #include "support/catch.h"
 

@@ -1,4 +1,4 @@
-#include "train/device_batch.h"
+#include "train/start/device_batch.h"
 
 #include <algorithm>
 

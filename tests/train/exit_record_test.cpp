@@ -1,4 +1,4 @@
-#include "train/exit_record.h"
+#include "train/stop/exit_record.h"
 
 #include <cstdlib>
 

@@ -1,4 +1,4 @@
-#include "train/finite_state.h"
+#include "train/save/finite_state.h"
 
 #include <limits>
 

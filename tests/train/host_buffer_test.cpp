@@ -1,4 +1,4 @@
-#include "train/host_buffer.h"
+#include "train/save/host_buffer.h"
 
 #include <fstream>
 #include <sstream>

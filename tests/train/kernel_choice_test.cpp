@@ -1,8 +1,8 @@
 // A run does not compute with kernels that are wrong: they are named, others take their place, and the losses are right.
-#include "train/kernel_choice.h"
+#include "train/start/kernel_choice.h"
 
 #include "core/error.h"
-#include "core/log.h"
+#include "core/output/log.h"
 #include "kernels/kernel_inputs.h"
 #include "kernels/kernels_in_use.h"
 #include "parallel/world.h"

@@ -1,4 +1,4 @@
-#include "train/matmul_choice.h"
+#include "train/start/matmul_choice.h"
 
 #include "core/error.h"
 #include "kernels/matmul_libraries.h"

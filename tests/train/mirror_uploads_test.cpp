@@ -1,6 +1,6 @@
 // Uploads in the background: skipped where the store is slow, reported where they fail, ended in time.
 
-#include "train/mirror_uploads.h"
+#include "train/save/mirror_uploads.h"
 
 #include "checkpoint/example_mirror.h"
 #include "core/clock.h"

@@ -1,4 +1,4 @@
-#include "train/number_guard.h"
+#include "train/step/number_guard.h"
 
 #include <cmath>
 #include <limits>

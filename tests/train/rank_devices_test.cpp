@@ -1,5 +1,5 @@
 // Readings of the ranks' devices, gathered once a minute.
-#include "train/rank_devices.h"
+#include "train/start/rank_devices.h"
 
 #include <cmath>
 

@@ -1,6 +1,6 @@
 // Any number of ranks may have written a checkpoint, and any of them may see it now: each gets its own part back.
 
-#include "train/restore_optimizer.h"
+#include "train/start/restore_optimizer.h"
 
 #include <ATen/ATen.h>
 
@@ -9,8 +9,8 @@
 #include "model/bert/parameters.h"
 #include "model/small_model.h"
 #include "support/run_ranks.h"
-#include "train/save_together.h"
-#include "train/snapshot.h"
+#include "train/save/save_together.h"
+#include "train/save/snapshot.h"
 
 using namespace bertpretrain;
 using namespace bertpretrain::testing;

@@ -1,4 +1,4 @@
-#include "train/run_folder.h"
+#include "train/records/run_folder.h"
 
 #include "core/error.h"
 #include "support/catch.h"

@@ -1,5 +1,5 @@
 // All ranks must have the same plan, also where the program decides.
-#include "train/same_run.h"
+#include "train/start/same_run.h"
 
 #include "core/error.h"
 #include "support/catch.h"

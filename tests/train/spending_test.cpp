@@ -1,4 +1,4 @@
-#include "train/spending.h"
+#include "train/stop/spending.h"
 
 #include <nlohmann/json.hpp>
 

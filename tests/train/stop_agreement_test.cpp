@@ -1,4 +1,4 @@
-#include "train/stop_agreement.h"
+#include "train/stop/stop_agreement.h"
 
 #include <csignal>
 

@@ -1,4 +1,4 @@
-#include "train/stop_reason.h"
+#include "train/stop/stop_reason.h"
 
 #include <algorithm>
 #include <csignal>

@@ -1,4 +1,4 @@
-#include "train/stop_request.h"
+#include "train/stop/stop_request.h"
 
 #include <csignal>
 #include <functional>

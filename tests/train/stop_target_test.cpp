@@ -1,4 +1,4 @@
-#include "train/stop_target.h"
+#include "train/stop/stop_target.h"
 
 #include <limits>
 

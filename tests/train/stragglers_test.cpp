@@ -1,4 +1,4 @@
-#include "train/stragglers.h"
+#include "train/step/stragglers.h"
 
 #include "support/catch.h"
 

@@ -1,4 +1,4 @@
-#include "train/stream_stopwatch.h"
+#include "train/step/stream_stopwatch.h"
 
 #include "support/catch.h"
 #include "support/fake_device.h"

@@ -1,4 +1,4 @@
-#include "train/watchdog.h"
+#include "train/stop/watchdog.h"
 
 #include <algorithm>
 #include <atomic>

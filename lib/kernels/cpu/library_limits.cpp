@@ -5,7 +5,7 @@
 #include <ATen/Parallel.h>
 
 #include "core/environment.h"
-#include "core/physical_cores.h"
+#include "core/threads/physical_cores.h"
 #include "kernels/cpu/instruction_set.h"
 
 namespace bertpretrain::cpu {

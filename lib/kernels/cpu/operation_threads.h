@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "core/fork_join_pool.h"
+#include "core/threads/fork_join_pool.h"
 
 namespace bertpretrain::cpu {
 

@@ -9,7 +9,7 @@
 #include <parquet/file_reader.h>
 #include <parquet/schema.h>
 
-#include "text/parquet_file.h"
+#include "text/formats/parquet_file.h"
 
 namespace bertpretrain {
 namespace {

@@ -7,7 +7,7 @@
 #include <ATen/ops/zeros.h>
 #include <nlohmann/json.hpp>
 
-#include "core/guard.h"
+#include "core/output/guard.h"
 #include "optimizer/sharded_optimizer.h"
 
 using namespace bertpretrain;

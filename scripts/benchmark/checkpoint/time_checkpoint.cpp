@@ -13,8 +13,8 @@
 #include "core/clock.h"
 #include "model/bert/parameters.h"
 #include "parallel/world.h"
-#include "train/restore_optimizer.h"
-#include "train/snapshot.h"
+#include "train/start/restore_optimizer.h"
+#include "train/save/snapshot.h"
 
 namespace {
 

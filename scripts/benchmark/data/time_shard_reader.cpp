@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <iostream>
 
-#include "core/guard.h"
+#include "core/output/guard.h"
 #include "shards/shard_reader.h"
 
 int main(int argc, char** argv) {

@@ -6,9 +6,9 @@
 
 #include "batches/sample_order.h"
 #include "batches/shard_files.h"
-#include "core/guard.h"
+#include "core/output/guard.h"
 #include "shards/manifest.h"
-#include "shards/shard_probe.h"
+#include "shards/check/shard_probe.h"
 
 using namespace bertpretrain;
 

@@ -11,7 +11,7 @@
 
 #include "core/clock.h"
 #include "core/median.h"
-#include "core/short_spinning.h"
+#include "core/threads/short_spinning.h"
 #include "instruction_roof.h"
 #include "kernels/matmul_libraries.h"
 #include "model/tensor_memory.h"

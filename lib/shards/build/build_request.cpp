@@ -1,0 +1,101 @@
+#include "shards/build/build_request.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/error.h"
+#include "tokens/models/open_tokenizer.h"
+#include "tokens/vocabulary/vocabulary_file.h"
+
+namespace bertpretrain {
+namespace {
+
+void require_request(bool holds, const std::string& message) {
+    if (!holds) throw ConfigError(message);
+}
+
+/// Checks --name: shards are called NAME_training_0000.h5 and so on, or like their text with --compatible-with.
+void check_names(const ShardBuildSettings& settings) {
+    require_request(!settings.name.empty() && settings.name.find('/') == std::string::npos,
+                    "--name: must be a non-empty file name prefix without \"/\"");
+    require_request(settings.name.find("training") == std::string::npos,
+                    "--name: must not contain \"training\", because that word in a file name marks training shards");
+}
+
+/// Checks the settings that only one objective has.
+void check_objective(const SampleSettings& samples) {
+    const bool packs = !samples.has_labels();
+    require_request(packs || !samples.across_documents,
+                    "--across-documents: needs --objective mlm, because the next sentence belongs to one document");
+    require_request(!packs || samples.short_seq_prob == 0,
+                    concat("--short-sequence-probability ", samples.short_seq_prob,
+                           ": must be 0 with --objective mlm, which fills every row with as many sentences as fit"));
+    require_request(!packs || samples.compatible_with == "nothing",
+                    concat("--compatible-with ", samples.compatible_with,
+                           ": needs --objective mlm_nsp, because the reference scripts make sentence pairs"));
+}
+
+void check_reference(const SampleSettings& samples) {
+    if (samples.compatible_with == "nothing") return;
+    require_request(samples.token_rules == samples.compatible_with,
+                    concat("--compatible-with ", samples.compatible_with, " needs --rules ", samples.compatible_with, ", not ",
+                           samples.token_rules));
+    require_request(samples.compatible_with == "google" || !samples.whole_word_masking,
+                    "--whole-word-masking: NVIDIA's script does not support it, Google's does (--compatible-with google)");
+}
+
+}  // namespace
+
+void check_request(const ShardBuildSettings& settings) {
+    const SampleSettings& samples = settings.samples;
+    for (const Setting& setting : list_settings(samples)) {
+        const auto check_number = [&](auto value) {
+            if constexpr (std::is_arithmetic_v<decltype(value)>)
+                require_request(setting.rule.holds(static_cast<double>(value)),
+                                concat(setting.path, " = ", value, ": must be ", setting.rule.text()));
+        };
+        std::visit(check_number, setting.value);
+    }
+    require_request(samples.max_predictions <= samples.sequence_length - 3,
+                    concat("max_predictions = ", samples.max_predictions, ": must be at most ", samples.sequence_length - 3,
+                           ", the number of tokens that can be masked in a sequence of ", samples.sequence_length));
+    require_request(settings.shards >= 1, concat("--shards ", settings.shards, ": must be at least 1"));
+    if (settings.held_out_shards)
+        require_request((*settings.held_out_shards > 0) == (samples.held_out_fraction > 0),
+                        concat("--held-out-shards ", *settings.held_out_shards, " and --held-out-fraction ",
+                               samples.held_out_fraction, " contradict each other: both must be 0, or neither"));
+    check_names(settings);
+    check_objective(samples);
+    check_reference(samples);
+}
+
+std::int64_t default_max_predictions(const SampleSettings& samples) {
+    const double to_mask = samples.masked_lm_prob * static_cast<double>(samples.sequence_length);
+    const std::int64_t covering = 4 * static_cast<std::int64_t>(std::ceil(to_mask / 4 - 1e-9));
+    return std::clamp<std::int64_t>(covering, 1, std::max<std::int64_t>(1, samples.sequence_length - 3));
+}
+
+std::shared_ptr<const Tokenizer> make_tokenizer(const SampleSettings& samples, const std::filesystem::path& vocabulary) {
+    const TokenizerKind kind = tokenizer_kind(read_tokenizer_file(vocabulary));
+    require_request(samples.compatible_with == "nothing" || kind == TokenizerKind::token_list,
+                    concat("--compatible-with ", samples.compatible_with, ": its script needs ",
+                           kind_name(TokenizerKind::token_list), ", but ", vocabulary.string(), " is ", kind_name(kind)));
+    auto tokenizer = open_tokenizer(vocabulary, samples.casing == "cased" ? Casing::cased : Casing::uncased,
+                                    token_rules_named(samples.token_rules));
+    tokenizer->vocabulary().require_specials();
+    return tokenizer;
+}
+
+SampleRules sample_rules(const SampleSettings& settings, const Vocabulary& vocabulary) {
+    return {
+        {settings.sequence_length, settings.short_seq_prob, settings.compatible_with == "google"},
+        masking_settings(vocabulary, settings.masked_lm_prob, settings.max_predictions, settings.whole_word_masking),
+        vocabulary.specials(),
+        vocabulary.size(),
+        settings.seed,
+        settings.duplicate_factor,
+        settings.has_labels() ? std::nullopt : std::optional(PackSettings{settings.sequence_length, settings.across_documents}),
+        vocabulary.has_own_rules() ? vocabulary.specials().pad : 0};
+}
+
+}  // namespace bertpretrain

@@ -1,0 +1,195 @@
+#include "shards/build/shard_builder.h"
+
+#include <algorithm>
+#include <memory>
+
+#include "core/error.h"
+#include "core/output/log.h"
+#include "core/strings.h"
+#include "core/threads/threads.h"
+#include "shards/build/article_contents.h"
+#include "shards/build/article_split.h"
+#include "shards/build/build_progress.h"
+#include "shards/build/build_request.h"
+#include "shards/build/reference_builder.h"
+#include "shards/build/sample_group.h"
+#include "shards/build/shard_folder.h"
+#include "shards/build/text_articles.h"
+#include "shards/build/token_spill.h"
+#include "text/reader/sentence_text.h"
+
+namespace bertpretrain {
+namespace {
+
+/// Returns tokenization's approximate share of the total time, for the remaining time shown.
+double share_of_tokenization(std::int64_t duplicate_factor) { return 1 / (1 + 0.6 * static_cast<double>(duplicate_factor)); }
+
+std::string shard_name(const ShardBuildSettings& settings, ShardKind kind, std::size_t number) {
+    std::string digits = std::to_string(number);
+    const std::size_t width = std::max<std::size_t>(4, std::to_string(settings.shards).size());
+    digits.insert(0, digits.size() < width ? width - digits.size() : 0, '0');
+    return settings.name + (kind == ShardKind::training ? "_training_" : "_test_") + digits + ".h5";
+}
+
+/// Lists the groups of each shard, training shards first.
+struct ShardPlan {
+    struct Shard {
+        std::string file;
+        std::uint32_t first_group = 0, groups = 0;
+    };
+    std::vector<std::uint32_t> group_of;  ///< article index -> group
+    std::uint32_t groups = 0;
+    std::vector<Shard> shards;
+
+    std::vector<std::string> files() const {
+        std::vector<std::string> names;
+        for (const Shard& shard : shards) names.push_back(shard.file);
+        return names;
+    }
+};
+
+ShardPlan plan_shards(const ShardBuildSettings& settings, const TextArticles& articles, std::size_t threads) {
+    const double fraction = settings.samples.held_out_fraction;
+    const std::int64_t held_out = fraction > 0 ? settings.held_out_shards.value_or(settings.shards) : 0;
+    std::vector<std::uint64_t> keys;
+    if (fraction > 0) keys = content_keys(articles, settings.samples.seed, threads);
+    ArticleSplit split = split_articles(articles.sentence_counts(), keys,
+                                        {settings.shards, held_out, fraction, settings.samples.seed, articles.total_bytes(),
+                                         static_cast<std::uint64_t>(settings.samples.group_mib) << 20});
+    ShardPlan plan{std::move(split.group_of), split.training_groups + split.held_out_groups, {}};
+    const auto add = [&](ShardKind kind, std::int64_t shards, std::uint32_t groups) {
+        for (std::int64_t s = 0; s < shards; ++s) {
+            const std::uint32_t each = groups / static_cast<std::uint32_t>(shards);
+            const std::uint32_t first = plan.shards.empty() ? 0 : plan.shards.back().first_group + plan.shards.back().groups;
+            plan.shards.push_back({shard_name(settings, kind, static_cast<std::size_t>(s)), first, each});
+        }
+    };
+    add(ShardKind::training, settings.shards, split.training_groups);
+    add(ShardKind::held_out, held_out, split.held_out_groups);
+    return plan;
+}
+
+/// A part of the text in the spill's format.
+struct TokenizedPart {
+    std::vector<std::int32_t> words;
+    std::vector<std::size_t> ends;  ///< index in `words` after each article
+};
+
+TokenizedPart tokenize_part(const TextArticles& articles, const TextPart& place, const Tokenizer& tokenizer) {
+    const std::string text = articles.read(place);
+    TokenizedPart part;
+    part.words.reserve(text.size() / 3);
+    std::optional<ArticleWords> open;
+    std::string spaced;
+    const auto close = [&] {
+        if (!open) return;
+        open->finish();
+        open.reset();
+        part.ends.push_back(part.words.size());
+    };
+    for_each_sentence(text, [&](std::string_view sentence) {
+        if (sentence.empty()) return close();
+        const bool follows = open.has_value() && tokenizer.keeps_spaces();  // after a sentence, and so after a space
+        if (!open) open.emplace(part.words, place.first_article + static_cast<std::uint32_t>(part.ends.size()));
+        open->add_sentence([&](std::vector<std::int32_t>& ids) {
+            tokenizer.encode(follows ? std::string_view(spaced.assign(1, ' ').append(sentence)) : sentence, ids);
+        });
+    });
+    close();
+    if (part.ends.size() != place.articles)
+        throw DataError(concat(articles.file(place).string(), ": was changed while it was being read"));
+    return part;
+}
+
+/// Tokenizes all articles into the spill, each into its group.
+void tokenize(const TextArticles& articles, const Tokenizer& tokenizer, const std::vector<std::uint32_t>& group_of,
+              std::size_t threads, TokenSpill& spill, const std::function<void(double bytes)>& advance) {
+    const auto produce = [&](std::size_t p) { return tokenize_part(articles, articles.parts()[p], tokenizer); };
+    const auto add = [&](std::size_t p, const TokenizedPart& part) {
+        const TextPart& place = articles.parts()[p];
+        std::size_t begin = 0;
+        for (std::size_t a = 0; a < part.ends.size(); ++a) {
+            spill.add(group_of[place.first_article + a], std::span(part.words).subspan(begin, part.ends[a] - begin));
+            begin = part.ends[a];
+        }
+        advance(static_cast<double>(place.bytes));
+    };
+    for_each_in_order(articles.parts().size(), threads, produce, add);
+    spill.finish();
+}
+
+/// Writes one shard from its groups, with one group in memory at a time.
+/// @param advance called with each finished share of the shard's work
+void write_shard_of(const ShardPlan::Shard& shard, const TokenSpill& spill, const SampleRules& rules, std::size_t threads,
+                    ShardFolder& folder, const std::function<void(double share)>& advance) {
+    const auto load = [&](std::uint32_t group) {
+        return std::make_unique<SampleGroup>(spill.read(group), rules, group, threads);
+    };
+    std::unique_ptr<SampleGroup> group;
+    std::int64_t rows = 0, tokens = 0;
+    std::size_t documents = 0;
+    for (std::uint32_t g = 0; g < shard.groups; ++g) {
+        group.reset();  // free it before loading the next
+        group = load(shard.first_group + g);
+        rows += group->size();
+        tokens += group->token_count();
+        documents += group->documents();
+    }
+    if (rows == 0) throw DataError(concat(shard.file, ": its articles contain no tokens; use fewer --shards"));
+    if (documents == 1 && !rules.packs)
+        log_warning(concat(shard.file, ": contains only one article, so it has no random next sentences; use fewer --shards"));
+    folder.write(shard.file, rows, tokens, threads, [&](const ShardFolder::Append& append) {
+        for (std::uint32_t g = 0; g < shard.groups; ++g) {
+            if (shard.groups > 1) {
+                group.reset();
+                group = load(shard.first_group + g);
+            }
+            append(group->size(), [&](std::int64_t first, std::int64_t count) {
+                advance(static_cast<double>(count) / static_cast<double>(rows));
+                return group->rows(first, count);
+            });
+        }
+    });
+}
+
+/// Writes as many shards in parallel as there are threads. In a last round with fewer shards, they share the idle threads.
+void write_shards(const ShardPlan& plan, const TokenSpill& spill, const SampleRules& rules, std::size_t threads,
+                  ShardFolder& folder, const std::function<void(double share)>& advance) {
+    const std::size_t shards = plan.shards.size(), at_once = std::min(threads, shards), in_last_round = shards % at_once;
+    const auto threads_of = [&](std::size_t shard) {
+        const std::size_t beside = shard < shards - in_last_round ? at_once : in_last_round;
+        return (threads + beside - 1) / beside;
+    };
+    for_each_index(shards, at_once, [&](std::size_t s) {
+        write_shard_of(plan.shards[s], spill, rules, threads_of(s), folder,
+                       [&](double share) { advance(share / static_cast<double>(shards)); });
+    });
+}
+
+}  // namespace
+
+ShardBuildReport build_shards(const ShardBuildSettings& settings) {
+    check_request(settings);
+    const auto tokenizer = make_tokenizer(settings.samples, settings.vocabulary);
+    const Vocabulary& vocabulary = tokenizer->vocabulary();
+    if (settings.samples.compatible_with != "nothing") return build_reference_shards(settings, *tokenizer);
+    const std::size_t threads = settings.threads > 0 ? settings.threads : available_cores();
+    BuildProgress progress;
+    check_empty(settings.output, settings.overwrite);  // before a long extraction
+    const SentenceText text(settings.texts, settings.reading, threads, settings.output);
+    const TextArticles articles(text.files());
+    const ShardPlan plan = plan_shards(settings, articles, threads);
+    ShardFolder folder(settings.output, settings.samples, vocabulary, settings.vocabulary, plan.files(), settings.overwrite);
+    progress.begin(articles.total_bytes());
+    log_info(concat(with_thousands(static_cast<std::int64_t>(articles.size())), " articles, ", bytes_text(articles.total_bytes()),
+                    " of text, into ", plan.shards.size(), " shards"));
+    TokenSpill spill(settings.output, plan.groups);
+    const double tokenization = share_of_tokenization(settings.samples.duplicate_factor);
+    tokenize(articles, *tokenizer, plan.group_of, threads, spill, [&](double bytes) { progress.advance(bytes * tokenization); });
+    write_shards(plan, spill, sample_rules(settings.samples, vocabulary), threads, folder,
+                 [&](double share) { progress.advance(share * (1 - tokenization) * progress.total()); });
+    const std::vector<FileDigest>& corpus = text.extracted_from().empty() ? articles.digests() : text.extracted_from();
+    return {folder.finish(corpus), articles.size(), articles.total_bytes(), progress.seconds()};
+}
+
+}  // namespace bertpretrain

@@ -1,0 +1,58 @@
+#pragma once
+// The output folder while shards are being built: claims it, clears old files, and completes it.
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "shards/build/shard_writer.h"
+#include "shards/manifest.h"
+#include "tokens/vocabulary/vocabulary.h"
+
+namespace bertpretrain {
+
+/// Refuses early what ShardFolder would refuse: a folder that already contains a manifest. @throws ConfigError unless `overwrite`
+void check_empty(const std::filesystem::path& folder, bool overwrite);
+
+/// Writes shards and counts their content. Until finish(), the folder contains building.json with the names of all files to be
+/// written, so that a later run removes exactly what an interrupted run left.
+class ShardFolder {
+public:
+    /// Claims the folder: creates it, and removes an interrupted run's files and, with `overwrite`, old shards and their
+    /// manifest.
+    /// @param vocabulary must outlive this object
+    /// @param files the names of all shards that will be written
+    /// @throws ConfigError if the folder already contains shards or another vocabulary, or another run is writing to it
+    ShardFolder(std::filesystem::path folder, const SampleSettings& settings, const Vocabulary& vocabulary,
+                const std::filesystem::path& vocabulary_file, const std::vector<std::string>& files, bool overwrite);
+    ~ShardFolder();
+
+    /// Appends rows to the shard that write() is writing.
+    using Append = std::function<void(std::int64_t count, const RowsOf& rows_of)>;
+    /// Writes one shard atomically. Several threads may write different shards at once.
+    /// @param tokens number of tokens in all rows, without padding
+    /// @param fill must append all `rows` rows  @throws DataError if the file cannot be written
+    void write(const std::string& file, std::int64_t rows, std::int64_t tokens, std::size_t threads,
+               const std::function<void(const Append&)>& fill);
+
+    /// Writes the tokenizer's file and the manifest, which completes the folder. @param corpus the texts  @throws DataError
+    Manifest finish(std::vector<FileDigest> corpus);
+
+private:
+    struct Lock;
+
+    std::filesystem::path folder_;
+    const Vocabulary& vocabulary_;
+    std::string definition_;           // the tokenizer's file; empty: the vocabulary is a list of tokens
+    std::string replaced_vocabulary_;  // the file name of the vocabulary of shards that `overwrite` removed; empty: none
+    std::unique_ptr<Lock> lock_;
+    std::mutex guard_;  // protects the members below
+    Manifest manifest_;
+    std::vector<std::int64_t> label_counts_;  // by id, over the training shards' masked tokens
+};
+
+}  // namespace bertpretrain

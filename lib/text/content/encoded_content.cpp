@@ -1,0 +1,103 @@
+#include "text/content/encoded_content.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+#include <iconv.h>
+
+#include "core/error.h"
+#include "text/content/bytes_in_memory.h"
+
+namespace bertpretrain {
+namespace {
+
+constexpr std::size_t encoded_bytes = std::size_t{1} << 18;
+
+iconv_t no_converter() { return reinterpret_cast<iconv_t>(-1); }
+
+/// Opens iconv for the name, or for the name without its hyphens and underscores.
+iconv_t open_converter(const std::string& encoding) {
+    std::string plain = encoding;
+    plain.erase(std::remove_if(plain.begin(), plain.end(), [](char c) { return c == '-' || c == '_'; }), plain.end());
+    const iconv_t converter = ::iconv_open("UTF-8", encoding.c_str());
+    return converter != no_converter() ? converter : ::iconv_open("UTF-8", plain.c_str());
+}
+
+}  // namespace
+
+void check_encoding(const std::string& encoding) {
+    const iconv_t converter = encoding.empty() ? no_converter() : open_converter(encoding);
+    if (converter == no_converter())
+        throw ConfigError(
+            concat("--encoding ", encoding, ": is not an encoding that this system knows; `iconv -l` lists those that it knows"));
+    ::iconv_close(converter);
+}
+
+EncodedContent::EncodedContent(std::unique_ptr<Content> content, std::string name, std::string encoding, NamedBy named_by)
+    : content_(std::move(content)),
+      name_(std::move(name)),
+      encoding_(std::move(encoding)),
+      named_by_(named_by),
+      converter_(open_converter(encoding_)) {
+    check(converter_ != no_converter(), "the encoding ", encoding_, " is not known");
+}
+
+std::string converted_head(std::string_view head, const std::string& encoding) {
+    EncodedContent content(std::make_unique<BytesInMemory>(head), "", encoding);
+    std::string converted(3 * head.size() + 1, '\0');
+    std::size_t filled = 0;
+    try {
+        while (const std::size_t count = content.read(converted.data() + filled, converted.size() - filled)) filled += count;
+    } catch (const DataError&) {}  // at a character that the head's end cuts, or a wrong one
+    converted.resize(filled);
+    return converted;
+}
+
+EncodedContent::~EncodedContent() { ::iconv_close(converter_); }
+
+bool EncodedContent::fill() {
+    offset_ += used_;
+    encoded_.erase(0, std::exchange(used_, 0));
+    const std::size_t left = encoded_.size();
+    encoded_.resize(left + encoded_bytes);
+    encoded_.resize(left + content_->read(encoded_.data() + left, encoded_bytes));
+    return encoded_.size() > left;
+}
+
+/// Converts the next bytes; returns false at the end.
+bool EncodedContent::convert() {
+    converted_.resize(2 * encoded_bytes);
+    returned_ = 0;
+    for (;;) {
+        char *in = encoded_.data() + used_, *out = converted_.data();
+        std::size_t waiting = encoded_.size() - used_, room = converted_.size();
+        errno = 0;
+        if (waiting > 0) ::iconv(converter_, &in, &waiting, &out, &room);
+        const bool is_wrong = waiting > 0 && errno == EILSEQ;
+        used_ = encoded_.size() - waiting;
+        converted_.resize(converted_.size() - room);
+        if (!converted_.empty()) return true;
+        converted_.resize(2 * encoded_bytes);
+        if (is_wrong)
+            throw DataError(concat(name_, ": byte ", offset_ + used_, " is not ", encoding_,
+                                   named_by_ == NamedBy::option
+                                       ? ", which --encoding names\n  do: name the encoding that the file has"
+                                       : ", which its byte order mark names\n  do: get the file again, or convert it to UTF-8"));
+        if (fill()) continue;
+        if (used_ < encoded_.size())
+            throw DataError(concat(name_, ": ends in the middle of a character of ", encoding_, ", at byte ", offset_ + used_));
+        converted_.clear();
+        return false;
+    }
+}
+
+std::size_t EncodedContent::read(char* into, std::size_t size) {
+    if (returned_ == converted_.size() && !convert()) return 0;
+    const std::size_t count = std::min(size, converted_.size() - returned_);
+    converted_.copy(into, count, returned_);
+    returned_ += count;
+    return count;
+}
+
+}  // namespace bertpretrain

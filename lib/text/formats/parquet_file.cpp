@@ -1,0 +1,31 @@
+#include "text/formats/parquet_file.h"
+
+#include <dlfcn.h>
+
+#include "core/error.h"
+#include "core/output/displayable.h"
+
+namespace bertpretrain {
+
+std::unique_ptr<ParquetFile> open_parquet(const std::filesystem::path& file, const std::string& name) {
+    void* const module = ::dlopen(parquet_module_file, RTLD_NOW | RTLD_LOCAL);  // found by the program's own search path
+    void* const symbol = module == nullptr ? nullptr : ::dlsym(module, parquet_module_symbol);
+    if (symbol == nullptr)
+        throw DataError(concat(
+            name, ": is a Parquet file, which this program reads with Arrow only: ", ::dlerror(),
+            "\n  do: run scripts/setup.sh and scripts/build.sh, with Python 3.11 or newer; in an unpacked archive, name the "
+            "folder of Python's pyarrow in LD_LIBRARY_PATH; or convert the file to JSONL, for example with "
+            "`pandas.read_parquet(FILE).to_json(\"corpus.jsonl\", orient=\"records\", lines=True, "
+            "force_ascii=False)`"));
+    try {
+        return std::unique_ptr<ParquetFile>(reinterpret_cast<OpenParquet*>(symbol)(file.string()));
+    } catch (const std::exception& error) { refuse_parquet(name, error); }
+}
+
+void refuse_parquet(const std::string& name, const std::exception& error) {
+    const std::string_view reason = error.what();
+    throw DataError(concat(name, ": cannot be read as Parquet: ", displayable(reason.substr(0, reason.find('\n'))),
+                           "\n  do: download it again, or write it again"));
+}
+
+}  // namespace bertpretrain

@@ -1,0 +1,56 @@
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "core/error.h"
+#include "core/output/displayable.h"
+#include "core/strings.h"
+#include "core/utf8_check.h"
+#include "text/formats/document_parsers.h"
+#include "text/formats/table_records.h"
+
+namespace bertpretrain {
+namespace {
+
+std::string problem_of_record(const TableRecord& record, const std::vector<std::string>& values, const TableColumns& columns) {
+    if (record.fault != nullptr) return record.fault;
+    if (values.size() != columns.count) return concat("has ", values.size(), " fields, expected ", columns.count);
+    return is_utf8(values[columns.text]) ? "" : "its text is not UTF-8; --encoding names another encoding";
+}
+
+}  // namespace
+
+TableColumns read_header(const std::string& header, char delimiter, const RecordFields& fields, const std::string& file) {
+    std::vector<std::string> names;
+    read_table_record(header, 0, delimiter, &names);
+    const auto column_of = [&](const std::string& name, const char* option) {
+        const auto found = std::find(names.begin(), names.end(), name);
+        if (found == names.end())
+            throw DataError(concat(file, ":1: has no column \"", name, "\", only: ", displayable(join(names).substr(0, 200)),
+                                   "\n  do: name the column with ", option, ", or pass --format text if this is no table"));
+        return static_cast<std::size_t>(found - names.begin());
+    };
+    TableColumns columns{names.size(), column_of(fields.text, "--text-field"), {}, delimiter};
+    if (!fields.id.empty()) columns.id = column_of(fields.id, "--id-field");
+    return columns;
+}
+
+void parse_table(const TextChunk& chunk, const TableColumns& columns, DocumentBatch& batch) {
+    std::vector<std::string> values;
+    std::uint64_t number = chunk.first_line;
+    const std::string_view text = chunk.text;
+    for (std::size_t begin = 0; begin < text.size();) {
+        const TableRecord record = read_table_record(text, begin, columns.delimiter, &values);
+        const std::string_view whole = text.substr(begin, record.end - begin);
+        begin = record.end;
+        if (whole.find_first_not_of("\r\n") != std::string_view::npos) {
+            ++batch.records;
+            std::string problem = problem_of_record(record, values, columns);
+            if (!problem.empty()) batch.bad.push_back({number, std::move(problem)});
+            else batch.documents.push_back({number, columns.id ? values[*columns.id] : "", std::move(values[columns.text])});
+        }
+        number += static_cast<std::uint64_t>(std::count(whole.begin(), whole.end(), '\n'));
+    }
+}
+
+}  // namespace bertpretrain

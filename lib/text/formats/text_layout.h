@@ -1,0 +1,58 @@
+#pragma once
+// What a line and an empty line mean in the files of a corpus: decided once, from a sample.
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "text/formats/input_settings.h"
+
+namespace bertpretrain {
+
+struct TextLayout {
+    enum class Documents { empty_lines, files, lines };
+    enum class Lines { sentences, paragraphs, wrapped };
+    Documents documents = Documents::empty_lines;  ///< what separates documents of plain text
+    Lines lines = Lines::sentences;                ///< wrapped: a paragraph goes on until the next empty line
+};
+
+/// A sample of the texts of one format.
+class LayoutSample {
+public:
+    /// Adds a piece of a text, in whole lines.
+    void add(std::string_view text);
+    /// Call it before the pieces of each file of plain text.
+    void begin_file() { ++files_; }
+    bool empty() const { return lines_ == 0; }
+
+    /// Returns what the settings ask for, and decides what they leave to the sample:
+    /// - Lines are wrapped if most of them, within blocks between empty lines, end inside a sentence, and so close to the same
+    ///   column that the next word did not fit. They are sentences if at most one in ten holds more than one; else paragraphs.
+    /// - Documents are separated by empty lines, and by the files' ends. But empty lines only separate paragraphs if lines are
+    ///   wrapped, or if lines are paragraphs, most of them stand alone, and there are several files; then each file is a
+    ///   document.
+    TextLayout layout(const InputSettings& settings) const;
+
+private:
+    struct InnerLine {
+        std::uint32_t columns, next_word;  ///< in bytes: the line's, and the first word's of the next line
+        bool ends_sentence;
+    };
+
+    void add_block(const std::vector<std::string_view>& lines);
+    bool is_wrapped() const;
+
+    std::size_t files_ = 0, lines_ = 0, long_lines_ = 0, blocks_ = 0, single_lines_ = 0;
+    std::vector<InnerLine> inner_;  ///< lines that another line of their block follows
+};
+
+/// A sentence for the log: "documents are separated by empty lines; each line of a text is a sentence".
+std::string description_of(const TextLayout& layout, bool is_plain_text);
+
+/// Returns the text's lines without white space at their ends, each ended by "\n"; blank lines are left out. Joins the lines of a
+/// block if they are wrapped.
+std::string tidy_lines(std::string_view text, TextLayout::Lines lines);
+
+}  // namespace bertpretrain

@@ -1,0 +1,305 @@
+#include "text/reader/document_reader.h"
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+
+#include "core/error.h"
+#include "core/files/input_file.h"
+#include "core/output/log.h"
+#include "text/content/byte_order_mark.h"
+#include "text/content/byte_source.h"
+#include "text/content/encoded_content.h"
+#include "text/content/open_content.h"
+#include "text/line_ends.h"
+#include "text/reader/input_files.h"
+#include "text/reader/text_lineage.h"
+#include "text/wiki/article_text.h"
+
+namespace bertpretrain {
+namespace {
+
+namespace fs = std::filesystem;
+using Kind = DocumentFormat::Kind;
+// Parsing markup may take thirty times its size in memory, so chunks above this size are parsed alone.
+constexpr std::size_t large_chunk = std::size_t{2} << 20;
+constexpr std::size_t rest_bytes = std::size_t{1} << 20;
+constexpr std::size_t most_sampled_files = 16, sample_bytes = std::size_t{1} << 20;
+
+std::string name_of_input(const fs::path& file) { return file == standard_input ? "standard input" : file.string(); }
+
+/// Returns the beginning of a text without its byte order mark and with "\n" as line end.
+std::string text_of_head(std::string_view head) {
+    if (head.starts_with(utf8_mark)) head.remove_prefix(utf8_mark.size());
+    return with_newlines(std::string(head));
+}
+
+/// Whether a file begins as a dump or Parquet, which have an encoding of their own. @param head in UTF-8, as far as it could be
+/// converted
+bool has_own_encoding(std::string_view head, const std::string& name, const InputSettings& settings) {
+    if (settings.format != "auto") return settings.format == "wikipedia" || settings.format == "parquet";
+    try {
+        const Kind kind = format_of(head, name, settings).kind;
+        return kind == Kind::wikipedia || kind == Kind::parquet;
+    } catch (const DataError&) { return false; }  // is judged after its conversion
+}
+
+}  // namespace
+
+DocumentReader::DocumentReader(const std::vector<fs::path>& inputs, InputSettings settings, TaskPool& pool,
+                               std::size_t bytes_ahead)
+    : settings_(std::move(settings)),
+      pool_(pool),
+      bytes_ahead_(bytes_ahead),
+      files_(input_files(inputs)),
+      total_bytes_(bytes_of(files_)),
+      bad_(settings_.most_bad) {
+    if (!settings_.encoding.empty()) check_encoding(settings_.encoding);
+    if (!learns_first(settings_.sentences)) split_ = splitter_for(settings_.sentences);
+    take_sample();
+}
+
+/// Waits for the tasks, which use this object.
+DocumentReader::~DocumentReader() {
+    for (InWork& work : in_work_) {
+        try {
+            pool_.wait(work.batch);
+        } catch (...) { continue; }
+    }
+}
+
+DocumentReader::Opened DocumentReader::open(const fs::path& file, std::shared_ptr<RunningDigest> digest) {
+    const std::string name = name_of_input(file);
+    Opened opened{std::make_unique<PeekableContent>(open_content(file, pool_, std::move(digest))), name, {}, {}};
+    const std::string mark(marked_encoding(opened.content->peek(mark_bytes)));
+    const std::string& encoding = mark.empty() ? settings_.encoding : mark;
+    std::string converted;
+    std::string_view head = format_head(*opened.content);
+    if (!encoding.empty() && encoding != "UTF-8") {
+        if (!mark.empty()) head = converted = converted_head(head, mark);
+        if (!has_own_encoding(head, name, settings_)) {
+            const auto named_by = mark.empty() ? EncodedContent::NamedBy::option : EncodedContent::NamedBy::mark;
+            opened.content = std::make_unique<PeekableContent>(
+                std::make_unique<EncodedContent>(std::move(opened.content), name, encoding, named_by));
+            head = format_head(*opened.content);
+        }
+    }
+    if (!head.empty()) opened.format = format_of(head, name, settings_);
+    if (opened.format && opened.format->kind == Kind::parquet) opened.parquet = parquet_input(file, name, *opened.content);
+    return opened;
+}
+
+/// Decides layouts from files that are evenly spread over all. An error is reported later, when the file's turn comes.
+void DocumentReader::take_sample() {
+    LayoutSamples samples;
+    const std::size_t step = (files_.size() + most_sampled_files - 1) / most_sampled_files;
+    const std::size_t each = sample_bytes / std::min(files_.size(), most_sampled_files);
+    for (std::size_t file = 0; file < files_.size(); file += step) {
+        if (!fs::is_regular_file(files_[file])) continue;
+        try {
+            Opened opened = open(files_[file]);
+            if (opened.format) sample(opened, each, samples);
+        } catch (const DataError&) { continue; }
+    }
+    for (std::size_t kind = 0; kind < samples.size(); ++kind)
+        if (!samples[kind].empty()) decide(static_cast<Kind>(kind), samples[kind]);
+}
+
+void DocumentReader::sample(Opened& opened, std::size_t bytes, LayoutSamples& samples) const {
+    if (opened.format->kind == Kind::wikipedia) return;
+    LayoutSample& kinds = samples[static_cast<std::size_t>(opened.format->kind)];
+    if (opened.parquet) return add_sample(*opened.parquet, bytes, settings_, kinds);
+    std::string_view head = opened.content->peek(bytes);
+    const std::string text = text_of_head(head);
+    head = text;
+    if (opened.content->peek(bytes).size() == bytes) head = head.substr(0, head.rfind('\n') + 1);
+    add_sample(head, opened.name, *opened.format, settings_, kinds);
+}
+
+void DocumentReader::decide(Kind kind, const LayoutSample& sample) {
+    const TextLayout layout = sample.layout(settings_);
+    layouts_[static_cast<std::size_t>(kind)] = layout;
+    const bool decided = (settings_.lines == "auto" && !settings_.sentences.none) || settings_.documents == "auto";
+    if (decided && !sample.empty()) log_info(concat(name_of(kind), ": ", description_of(layout, kind == Kind::text)));
+}
+
+std::unique_ptr<DocumentSource> DocumentReader::source_of(Opened opened) {
+    const Kind kind = opened.format->kind;
+    TextLayout layout;
+    if (kind != Kind::wikipedia) {
+        std::optional<TextLayout>& decided = layouts_[static_cast<std::size_t>(kind)];
+        if (!decided) {
+            LayoutSamples samples;
+            sample(opened, sample_bytes, samples);
+            decide(kind, samples[static_cast<std::size_t>(kind)]);
+        }
+        layout = *decided;
+    }
+    if (opened.parquet) return std::make_unique<ParquetSource>(*std::move(opened.parquet), layout.lines, settings_);
+    return make_source(std::move(opened.content), opened.name, *opened.format, layout, settings_);
+}
+
+/// Opens the next file that is not empty; returns false after the last one.
+bool DocumentReader::open_next() {
+    while (opened_ < files_.size()) {
+        if (digests_files_) digest_ = std::make_shared<RunningDigest>();
+        Opened opened = open(files_[opened_++], digest_);
+        if (!opened.format) {
+            end_file();
+            if (++empty_files_ == 1) first_empty_ = opened.name;
+            continue;
+        }
+        count_format(opened);
+        source_ = source_of(std::move(opened));
+        return true;
+    }
+    if (empty_files_ == files_.size()) throw DataError(concat(first_empty_, ": is empty, expected text"));
+    warn_of_odd_files();
+    return false;
+}
+
+/// @param opened the file before files_[opened_]
+void DocumentReader::count_format(const Opened& opened) {
+    const Kind kind = opened.format->kind;
+    FormatsInFolder& formats = formats_[files_[opened_ - 1].parent_path()];
+    if (kind == Kind::text && ++formats.texts == 1) formats.first_text = opened.name;
+    if (kind == Kind::jsonl || kind == Kind::table || kind == Kind::parquet) ++formats.records;
+}
+
+void DocumentReader::warn_of_odd_files() const {
+    if (empty_files_ > 0)
+        log_warning(concat(empty_files_, " of ", files_.size(), " files are empty; the first is ", first_empty_));
+    for (const auto& [folder, formats] : formats_)
+        if (formats.texts > 0 && formats.records > 0)
+            log_warning(concat(folder.string(), ": ", formats.texts, " file(s) of plain text were read as documents beside ",
+                               formats.records, " file(s) of JSONL, CSV, TSV or Parquet; the first is ", formats.first_text,
+                               "\n  do: if it is no part of the corpus, name the other files, or move it away"));
+}
+
+bool DocumentReader::read_chunk(DocumentChunk& chunk) {
+    while (source_ || open_next()) {
+        if (source_->next(chunk)) return true;
+        bytes_before_ += source_->bytes_read();
+        source_.reset();
+        end_file();
+    }
+    return false;
+}
+
+/// Hashes what the parser has left of a file: all but the head of a Parquet file, and what follows the end of a dump.
+void DocumentReader::end_file() {
+    if (!digests_files_) return;
+    const fs::path& file = files_[opened_ - 1];
+    if (fs::is_regular_file(file)) {
+        const InputFile rest(file);
+        std::string part(rest_bytes, '\0');
+        while (const std::size_t count = rest.read_at(digest_->bytes(), part.data(), part.size()))
+            digest_->add(std::string_view(part).substr(0, count));
+    }
+    digests_.push_back(digest_->finish(name_of_input(file)));
+    digests_.back().made_from = origin_of_text(file, digests_.back());
+}
+
+std::uint64_t DocumentReader::bytes_read() const { return bytes_before_ + (source_ ? source_->bytes_read() : 0); }
+
+bool DocumentReader::is_full() const {
+    return works_alone_ || in_work_.size() > 2 * pool_.threads() + 1 || (in_work_.size() > 1 && bytes_in_work_ > bytes_ahead_);
+}
+
+void DocumentReader::submit(DocumentChunk chunk) {
+    const std::size_t bytes = chunk.bytes;
+    in_work_.push_back({pool_.submit([this, parse = std::move(chunk.parse)] {
+                            DocumentBatch batch = parse();
+                            if (settings_.sentences.none) batch.lines_are_sentences = true;
+                            if (split_) split_sentences(batch, split_);
+                            return batch;
+                        }),
+                        bytes});
+    bytes_in_work_ += bytes;
+}
+
+/// Reads ahead as far as the memory allows. A large chunk waits until all before it were returned.
+void DocumentReader::fill() {
+    try {
+        while (!ended_ && !is_full()) {
+            if (!large_) {
+                DocumentChunk chunk;
+                ended_ = !read_chunk(chunk);
+                if (ended_) return;
+                if (chunk.bytes <= large_chunk) {
+                    submit(std::move(chunk));
+                    continue;
+                }
+                large_ = std::move(chunk);
+            }
+            if (!in_work_.empty()) return;
+            submit(*std::exchange(large_, {}));
+            works_alone_ = true;
+        }
+    } catch (const DataError&) {
+        failure_ = std::current_exception();
+        ended_ = true;
+    }
+}
+
+DocumentBatch DocumentReader::take() {
+    InWork next = std::move(in_work_.front());
+    in_work_.pop_front();
+    bytes_in_work_ -= next.bytes;
+    works_alone_ = false;
+    return pool_.wait(next.batch);
+}
+
+/// Trains Punkt on the first documents, then splits these into sentences.
+void DocumentReader::learn() {
+    std::vector<std::shared_ptr<DocumentBatch>> batches;
+    std::size_t bytes = 0;
+    for (fill(); !in_work_.empty(); bytes < punkt_learning_bytes ? fill() : void()) {
+        batches.push_back(std::make_shared<DocumentBatch>(take()));
+        for (const Document& document : batches.back()->documents) bytes += document.text.size();
+    }
+    std::vector<std::string_view> paragraphs;
+    bytes = 0;
+    for (const auto& batch : batches)
+        for (const Document& document : batch->documents) {
+            if (bytes >= punkt_learning_bytes || batch->lines_are_sentences) break;
+            paragraphs.emplace_back(document.text);
+            bytes += document.text.size();
+        }
+    split_ = paragraphs.empty() ? splitter_for({}) : learned_splitter(paragraphs, pool_);
+    for (const auto& batch : batches)
+        in_work_.push_back({pool_.submit([this, batch] {
+                                split_sentences(*batch, split_);
+                                return std::move(*batch);
+                            }),
+                            0});
+}
+
+std::optional<DocumentBatch> DocumentReader::next() {
+    if (!split_) learn();
+    fill();
+    if (in_work_.empty()) {
+        if (failure_) std::rethrow_exception(failure_);
+        bad_.finish();
+        return std::nullopt;
+    }
+    DocumentBatch batch = take();
+    bad_.add(batch);
+    return batch;
+}
+
+bool DocumentReader::is_sentence_text() {
+    const std::optional<TextLayout>& layout = layouts_[static_cast<std::size_t>(Kind::text)];
+    if (!settings_.encoding.empty() || !layout || layout->documents != TextLayout::Documents::empty_lines ||
+        layout->lines != TextLayout::Lines::sentences)
+        return false;
+    return std::all_of(files_.begin(), files_.end(), [this](const fs::path& file) {
+        if (!fs::is_regular_file(file)) return false;
+        ByteSource source(file);
+        const std::string_view head = format_head(source);
+        return !is_compressed(head) && !head.empty() && marked_encoding(head).empty() &&
+               format_of(head, source.name(), settings_).kind == Kind::text;
+    });
+}
+
+}  // namespace bertpretrain

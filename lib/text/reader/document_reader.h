@@ -1,0 +1,128 @@
+#pragma once
+// Reads the documents of any mix of files, folders and standard input, in a deterministic order and with bounded memory.
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <exception>
+#include <filesystem>
+#include <future>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/files/file_digest.h"
+#include "core/threads/task_pool.h"
+#include "text/content/peekable_content.h"
+#include "text/formats/bad_records.h"
+#include "text/formats/input_settings.h"
+#include "text/reader/document_source.h"
+#include "text/reader/parquet_source.h"
+
+namespace bertpretrain {
+
+/// Recognises the compression and the format of each file by its content. Decides once per format, from a sample of the files,
+/// what a line of text is (text_layout.h), and logs it. The pool parses and splits sentences several chunks ahead.
+///
+///     DocumentReader reader(inputs, settings, pool);
+///     while (std::optional<DocumentBatch> batch = reader.next()) ...
+///
+/// The documents do not depend on the number of threads. Memory: two chunks (about 1 MiB) per thread, up to `most_bytes_ahead`,
+/// or one document, which may take 64 MiB; learning Punkt: 64 MiB of text.
+class DocumentReader {
+public:
+    static constexpr std::size_t most_bytes_ahead = std::size_t{48} << 20;
+
+    /// Reads a sample from up to 16 files, but not from pipes. @param pool must outlive this
+    /// @throws ConfigError when an input is given twice, or the encoding is unknown  @throws DataError when an input is missing
+    DocumentReader(const std::vector<std::filesystem::path>& inputs, InputSettings settings, TaskPool& pool,
+                   std::size_t bytes_ahead = most_bytes_ahead);
+    DocumentReader(const DocumentReader&) = delete;
+    DocumentReader& operator=(const DocumentReader&) = delete;
+    ~DocumentReader();
+
+    /// Returns the next documents, which have sentences as lines; nullopt after the last ones. A batch may be empty.
+    /// @throws DataError after the documents before it, when a file is damaged, not UTF-8, of an unknown format, or has a
+    /// document or record of more than 64 MiB; when all files are empty; and when more than `most_bad` of all records are
+    /// malformed
+    std::optional<DocumentBatch> next();
+
+    /// Hashes the files while they are read. Call it before next(). A Parquet file is read once more, because its parts are read
+    /// in any order.
+    void digest_files() { digests_files_ = true; }
+    /// The digests of files(), each with what its record of lineage names as its origin (text_lineage.h). Complete after the last
+    /// documents.
+    const std::vector<FileDigest>& digests() const { return digests_; }
+
+    /// All files in order, those of folders included.
+    const std::vector<std::filesystem::path>& files() const { return files_; }
+    /// Whether all inputs are uncompressed files of plain text with one sentence per line and an empty line after each document,
+    /// which other code may read without this class. Looks at the beginning of each file.
+    bool is_sentence_text();
+
+    const BadRecords& bad_records() const { return bad_; }
+    std::uint64_t bytes_read() const;                           ///< (compressed) bytes read from all files
+    std::uint64_t total_bytes() const { return total_bytes_; }  ///< of all files; 0: unknown
+
+private:
+    static constexpr std::size_t plain_kinds = DocumentFormat::plain_kinds;
+    using LayoutSamples = std::array<LayoutSample, plain_kinds>;
+
+    struct InWork {
+        std::future<DocumentBatch> batch;
+        std::size_t bytes = 0;
+    };
+    struct Opened {
+        std::unique_ptr<PeekableContent> content;
+        std::string name;
+        std::optional<DocumentFormat> format;  ///< of an empty file: none
+        std::optional<ParquetInput> parquet;   ///< if it is such a file
+    };
+
+    Opened open(const std::filesystem::path& file, std::shared_ptr<RunningDigest> digest = nullptr);
+    void take_sample();
+    void sample(Opened& opened, std::size_t bytes, LayoutSamples& samples) const;
+    void decide(DocumentFormat::Kind kind, const LayoutSample& sample);
+    bool read_chunk(DocumentChunk& chunk);
+    bool open_next();
+    void count_format(const Opened& opened);
+    void warn_of_odd_files() const;
+    void end_file();
+    std::unique_ptr<DocumentSource> source_of(Opened opened);
+    bool is_full() const;
+    void fill();
+    DocumentBatch take();
+    void learn();
+    void submit(DocumentChunk chunk);
+
+    InputSettings settings_;
+    TaskPool& pool_;
+    std::size_t bytes_ahead_;
+    std::vector<std::filesystem::path> files_;
+    std::uint64_t total_bytes_;
+    SplitSentences split_;                                        ///< empty until Punkt has learned
+    std::array<std::optional<TextLayout>, plain_kinds> layouts_;  ///< by DocumentFormat::Kind, once a text of it was seen
+    std::size_t opened_ = 0, empty_files_ = 0;
+    std::string first_empty_;  ///< name of the first empty file
+    struct FormatsInFolder {
+        std::size_t texts = 0, records = 0;  ///< files of plain text; of JSONL, tables and Parquet
+        std::string first_text;              ///< its name
+    };
+    std::map<std::filesystem::path, FormatsInFolder> formats_;
+    std::unique_ptr<DocumentSource> source_;
+    bool digests_files_ = false;
+    std::shared_ptr<RunningDigest> digest_;  ///< of the file that is being read
+    std::vector<FileDigest> digests_;
+    std::uint64_t bytes_before_ = 0;
+    std::optional<DocumentChunk> large_;  ///< a chunk that is parsed alone, after all before it
+    std::deque<InWork> in_work_;
+    std::size_t bytes_in_work_ = 0;
+    bool works_alone_ = false, ended_ = false;
+    std::exception_ptr failure_;  ///< thrown after all documents before it were returned
+    BadRecords bad_;
+};
+
+}  // namespace bertpretrain

@@ -1,0 +1,103 @@
+#include "text/reader/extract.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <ostream>
+#include <string>
+
+#include "core/error.h"
+#include "core/files/files.h"
+#include "core/threads/task_pool.h"
+#include "text/content/byte_source.h"
+#include "text/reader/extract_progress.h"
+#include "text/reader/text_lineage.h"
+
+namespace bertpretrain {
+namespace {
+
+namespace fs = std::filesystem;
+
+fs::path partial_of(fs::path output) { return output += ".partial"; }
+
+void check_output(const fs::path& output, const std::vector<fs::path>& inputs) {
+    if (!output.has_filename()) throw ConfigError(concat("--output ", output.string(), ": expected the name of a file"));
+    for (const fs::path& file : {output, partial_of(output)}) {
+        if (!fs::exists(file)) continue;
+        if (!fs::is_regular_file(file))
+            throw ConfigError(concat("--output ", file.string(), ": exists and is not a regular file; choose another"));
+        for (const fs::path& input : inputs)
+            if (input != standard_input && fs::equivalent(file, input))
+                throw ConfigError(concat("--output ", output.string(), ": would overwrite the input ", input.string()));
+    }
+    make_writable_folder(output.has_parent_path() ? output.parent_path() : fs::path("."));
+}
+
+/// Returns the batch's documents with at least `minimum` sentences as text, and counts them.
+std::string text_of(const DocumentBatch& batch, std::int64_t minimum, ExtractCounts& counts) {
+    std::string text;
+    counts.add_pages(batch.counts);
+    for (const Document& document : batch.documents) {
+        const std::int64_t sentences = std::count(document.text.begin(), document.text.end(), '\n');
+        if (sentences < std::max<std::int64_t>(minimum, 1)) {
+            ++counts.short_articles;
+            continue;
+        }
+        text.append(document.text) += '\n';
+        ++counts.articles;
+        counts.sentences += sentences;
+    }
+    return text;
+}
+
+std::string explain_nothing(const ExtractCounts& counts, std::int64_t minimum) {
+    if (counts.pages == 0) return "no document found: the inputs hold no text";
+    std::string left_out;
+    if (counts.redirects + counts.other_pages > 0)
+        left_out = concat(counts.redirects, " redirects, ", counts.other_pages, " of other types, ");
+    return concat("no document found in ", counts.pages, " pages or records: ", left_out, counts.short_articles,
+                  " with fewer than ", std::max<std::int64_t>(minimum, 1),
+                  " sentences; pass files with text, or a smaller --minimum-sentences");
+}
+
+}  // namespace
+
+ExtractCounts write_sentences(DocumentReader& reader, std::int64_t minimum_sentences, const WriteText& write) {
+    ExtractCounts counts;
+    ExtractProgress progress(reader.total_bytes());
+    const auto start = std::chrono::steady_clock::now();
+    while (const std::optional<DocumentBatch> batch = reader.next()) {
+        const std::string text = text_of(*batch, minimum_sentences, counts);
+        write(text);
+        counts.bytes_written += text.size();
+        counts.bytes_read = reader.bytes_read();
+        progress.show(counts);
+    }
+    counts.bytes_read = reader.bytes_read();
+    counts.bad_records = reader.bad_records().bad();
+    counts.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    if (counts.articles == 0) throw DataError(explain_nothing(counts, minimum_sentences));
+    return counts;
+}
+
+ExtractCounts extract(const ExtractSettings& settings) {
+    TaskPool pool(std::min(settings.threads, most_extract_threads));
+    DocumentReader reader(settings.inputs, settings.reading, pool);
+    check_output(settings.output, reader.files());
+    reader.digest_files();
+    ExtractCounts counts;
+    RunningDigest digest;
+    write_atomically(settings.output, [&](std::ostream& out) {
+        counts = write_sentences(reader, settings.minimum_sentences, [&](std::string_view text) {
+            if (!out.write(text.data(), static_cast<std::streamsize>(text.size())))
+                throw DataError(concat(partial_of(settings.output).string(), ": writing failed (", std::strerror(errno),
+                                       "); free some space"));
+            digest.add(text);
+        });
+    });
+    write_text_lineage(settings.output, digest.finish(""), reader.digests());
+    return counts;
+}
+
+}  // namespace bertpretrain

@@ -1,0 +1,43 @@
+#pragma once
+// Extracts sentences from documents into one file, in the format of BERT's original release.
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <string_view>
+#include <vector>
+
+#include "core/threads/threads.h"
+#include "text/extract_counts.h"
+#include "text/formats/input_settings.h"
+#include "text/reader/document_reader.h"
+
+namespace bertpretrain {
+
+struct ExtractSettings {
+    std::vector<std::filesystem::path> inputs;  ///< files, folders of files, or "-"; read in this order
+    std::filesystem::path output;
+    InputSettings reading = {};
+    std::int64_t minimum_sentences = 1;  ///< documents with fewer sentences are left out
+    std::size_t threads = available_cores();
+};
+
+/// More threads give no speedup, because one thread splits the file into pages for all others.
+constexpr std::size_t most_extract_threads = 32;
+
+/// Writes every document of the inputs, one sentence per line, with an empty line after each document. Writes OUTPUT.partial and
+/// renames it at the end, so an older output stays unchanged until then. The output does not depend on the number of threads.
+/// Memory: below 512 MiB for any inputs. OUTPUT.lineage.json then names the digests of the output and of the inputs.
+/// @throws ConfigError before anything is written, when the output cannot be written or is one of the inputs
+/// @throws DataError when an input is missing (before anything is written) or damaged, when too many records are malformed, or
+/// when no document is found
+ExtractCounts extract(const ExtractSettings& settings);
+
+/// Receives sentence text in order.
+using WriteText = std::function<void(std::string_view text)>;
+
+/// Calls write(text) for all documents of `reader` that have at least `minimum_sentences` sentences. @throws DataError like
+/// next(), and when no document is found
+ExtractCounts write_sentences(DocumentReader& reader, std::int64_t minimum_sentences, const WriteText& write);
+
+}  // namespace bertpretrain

@@ -1,0 +1,82 @@
+#include "text/reader/input_files.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include <sys/stat.h>
+
+#include "core/error.h"
+#include "text/content/byte_source.h"
+#include "text/reader/text_lineage.h"
+
+namespace bertpretrain {
+namespace fs = std::filesystem;
+namespace {
+
+std::vector<fs::path> files_below(const fs::path& folder) {
+    std::vector<fs::path> files;
+    try {
+        for (fs::recursive_directory_iterator entry(folder), end; entry != end; ++entry) {
+            const std::string name = entry->path().filename().string();
+            const bool is_hidden = name.starts_with('.');
+            if (is_hidden && entry->is_directory()) entry.disable_recursion_pending();
+            else if (!is_hidden && entry->is_regular_file() && !name.ends_with(text_lineage_ending))
+                files.push_back(entry->path());
+            else if (!is_hidden && entry->is_symlink() && !entry->exists())
+                throw DataError(concat(entry->path().string(), ": is a link to a file that is missing, ",
+                                       fs::read_symlink(entry->path()).string(), "; nothing has been written\n  do: remove it"));
+        }
+    } catch (const fs::filesystem_error& error) {
+        throw DataError(concat(folder.string(), ": cannot be listed (", error.code().message(), "); nothing has been written"));
+    }
+    if (files.empty()) throw DataError(concat(folder.string(), ": is a folder without files; nothing has been written"));
+    std::sort(files.begin(), files.end());
+    return files;
+}
+
+/// A file that is given twice would count twice, under one path or two.
+void refuse_repeated(const std::vector<fs::path>& files) {
+    std::map<std::pair<dev_t, ino_t>, fs::path> seen;
+    for (const fs::path& file : files) {
+        struct stat facts {};
+        if (file == standard_input || ::stat(file.c_str(), &facts) != 0 || !S_ISREG(facts.st_mode)) continue;
+        const auto [earlier, is_new] = seen.try_emplace({facts.st_dev, facts.st_ino}, file);
+        if (is_new) continue;
+        throw ConfigError(concat(file.string(), ": is given twice", earlier->second == file ? "" : ", also as ",
+                                 earlier->second == file ? "" : earlier->second.string(), "; its text would count double"));
+    }
+}
+
+}  // namespace
+
+std::vector<fs::path> input_files(const std::vector<fs::path>& inputs) {
+    if (inputs.empty()) throw ConfigError("no input given; pass at least one file or folder");
+    std::vector<fs::path> files;
+    for (const fs::path& input : inputs) {
+        if (input == standard_input) {
+            if (std::count(files.begin(), files.end(), standard_input) > 0)
+                throw ConfigError("standard input (-) is given twice, but can be read only once");
+            files.push_back(input);
+        } else if (fs::is_directory(input)) {
+            for (fs::path& file : files_below(input)) files.push_back(std::move(file));
+        } else if (fs::exists(input)) {
+            files.push_back(input);
+        } else {
+            throw DataError(concat(input.string(), ": does not exist; nothing has been written"));
+        }
+    }
+    refuse_repeated(files);
+    return files;
+}
+
+std::uint64_t bytes_of(const std::vector<fs::path>& files) {
+    std::uint64_t bytes = 0;
+    for (const fs::path& file : files) {
+        if (!fs::is_regular_file(file)) return 0;
+        bytes += fs::file_size(file);
+    }
+    return bytes;
+}
+
+}  // namespace bertpretrain

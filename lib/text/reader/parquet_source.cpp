@@ -1,0 +1,124 @@
+#include "text/reader/parquet_source.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "core/error.h"
+#include "core/output/displayable.h"
+#include "core/strings.h"
+#include "core/utf8_check.h"
+#include "text/content/byte_source.h"
+#include "text/formats/text_chunks.h"
+
+namespace bertpretrain {
+namespace {
+
+namespace fs = std::filesystem;
+constexpr std::size_t parquet_chunk_bytes = std::size_t{1} << 20;
+constexpr std::size_t row_bytes = 64;  // what a row takes besides its text, so that chunks of null rows end too
+
+/// @param option the one that names the column
+std::size_t parquet_column(const ParquetFile& file, const std::string& name, const char* option, bool may_be_integer,
+                           const std::string& input) {
+    const std::vector<ParquetColumn>& columns = file.columns();
+    std::vector<std::string> names;
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+        const ParquetColumn& column = columns[i];
+        names.push_back(column.name);
+        if (column.name != name) continue;
+        if (column.kind == ParquetColumn::Kind::text) return i;
+        if (may_be_integer && column.kind == ParquetColumn::Kind::integer) return i;
+        throw DataError(concat(input, ": its column \"", name, "\" holds ", column.type, ", expected strings",
+                               may_be_integer ? " or integers" : "", "\n  do: name another column with ", option));
+    }
+    throw DataError(concat(input, ": has no column \"", name, "\", only: ", displayable(join(names).substr(0, 200)),
+                           "\n  do: name the column with ", option));
+}
+
+}  // namespace
+
+ParquetInput parquet_input(const fs::path& file, std::string name, Content& content) {
+    if (fs::is_regular_file(file) && is_parquet(ByteSource(file).peek(4))) return {file, std::move(name), nullptr};
+    auto copy = std::make_shared<TemporaryFile>(fs::temp_directory_path());
+    std::vector<char> bytes(std::size_t{1} << 18);
+    while (const std::size_t count = content.read(bytes.data(), bytes.size())) copy->append(bytes.data(), count);
+    copy->flush();
+    return {copy->path(), std::move(name), copy};
+}
+
+void add_sample(const ParquetInput& input, std::size_t bytes, const InputSettings& settings, LayoutSample& sample) {
+    ParquetSource source(input, TextLayout::Lines::sentences, settings);
+    DocumentChunk chunk;
+    for (std::size_t taken = 0; taken < bytes && source.next(chunk); taken += chunk.bytes)
+        for (const Document& document : chunk.parse().documents) sample.add(document.text);
+}
+
+ParquetSource::ParquetSource(ParquetInput input, TextLayout::Lines lines, const InputSettings& settings)
+    : input_(std::move(input)),
+      lines_(lines),
+      text_field_(settings.text_field),
+      id_field_(settings.id_field),
+      file_(open_parquet(input_.path, input_.name)),
+      bytes_(fs::file_size(input_.path)) {
+    const std::size_t text = parquet_column(*file_, text_field_, "--text-field", false, input_.name);
+    std::optional<std::size_t> id;
+    if (!id_field_.empty()) id = parquet_column(*file_, id_field_, "--id-field", true, input_.name);
+    file_->choose(text, id);
+    rows_ = static_cast<std::uint64_t>(std::max<std::int64_t>(file_->rows(), 0));
+}
+
+std::string ParquetSource::problem_of(const ParquetRow& row) const {
+    const auto null = [](const std::string& field) { return concat("its field \"", field, "\" is null, expected a string"); };
+    if (!row.text) return null(text_field_);
+    if (!id_field_.empty() && !row.id) return null(id_field_);
+    return is_utf8(*row.text) ? "" : "its text is not UTF-8";
+}
+
+/// Reads a row, and adds its size to `bytes`; returns false after the last one.
+bool ParquetSource::add_row(DocumentBatch& batch, std::size_t& bytes) {
+    ParquetRow row;
+    if (!file_->next(row)) return false;
+    ++row_;
+    ++batch.records;
+    bytes += row_bytes;
+    if (row.text && row.text->size() > TextChunks::largest_unit)
+        throw DataError(concat(input_.name, ":", row_, ": a record is larger than ", TextChunks::largest_unit >> 20, " MiB"));
+    std::string problem = problem_of(row);
+    if (!problem.empty()) {
+        batch.bad.push_back({row_, std::move(problem)});
+        return true;
+    }
+    bytes += row.text->size();
+    batch.documents.push_back({row_, std::string(row.id.value_or("")), std::string(*row.text)});
+    return true;
+}
+
+bool ParquetSource::next(DocumentChunk& chunk) {
+    auto batch = std::make_shared<DocumentBatch>();
+    batch->file = input_.name;
+    batch->lines_are_sentences = lines_ == TextLayout::Lines::sentences;
+    std::size_t bytes = 0;
+    try {
+        while (bytes < parquet_chunk_bytes && add_row(*batch, bytes)) continue;
+    } catch (const Error&) { throw; } catch (const std::exception& error) {
+        refuse_parquet(input_.name, error);
+    }
+    if (batch->records == 0) return false;
+    chunk.bytes = bytes;
+    chunk.parse = [batch, lines = lines_] {
+        for (Document& document : batch->documents) document.text = tidy_lines(document.text, lines);
+        batch->counts.pages = std::ssize(batch->documents);
+        return std::move(*batch);
+    };
+    return true;
+}
+
+std::uint64_t ParquetSource::bytes_read() const {
+    return rows_ == 0
+               ? bytes_
+               : static_cast<std::uint64_t>(static_cast<double>(bytes_) * static_cast<double>(row_) / static_cast<double>(rows_));
+}
+
+}  // namespace bertpretrain

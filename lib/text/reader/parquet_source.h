@@ -1,0 +1,49 @@
+#pragma once
+// The documents of a Parquet file: a row each.
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include "core/files/temporary_file.h"
+#include "text/formats/parquet_file.h"
+#include "text/reader/document_source.h"
+
+namespace bertpretrain {
+
+/// A Parquet file that can be read at any offset, because its directory is at its end.
+struct ParquetInput {
+    std::filesystem::path path;
+    std::string name;                     ///< for messages
+    std::shared_ptr<TemporaryFile> copy;  ///< what `path` names if the input is compressed or a pipe; else null
+};
+
+/// @param content of the file, from its first byte; unpacked into a temporary file (in TMPDIR) if the file itself is compressed
+/// or not a regular one  @throws DataError when it is damaged, or the temporary file cannot be written
+ParquetInput parquet_input(const std::filesystem::path& file, std::string name, Content& content);
+
+/// Adds about `bytes` of the texts with which the file begins to a sample.
+void add_sample(const ParquetInput& input, std::size_t bytes, const InputSettings& settings, LayoutSample& sample);
+
+/// Reads the columns that the settings name. A row whose text or id is null, or whose text is not UTF-8, is a bad record.
+class ParquetSource : public DocumentSource {
+public:
+    /// @throws DataError when the file is damaged, lacks a column or has one of another type, and without Arrow
+    ParquetSource(ParquetInput input, TextLayout::Lines lines, const InputSettings& settings);
+
+    bool next(DocumentChunk& chunk) override;
+    std::uint64_t bytes_read() const override;
+
+private:
+    bool add_row(DocumentBatch& batch, std::size_t& bytes);
+    std::string problem_of(const ParquetRow& row) const;
+
+    ParquetInput input_;
+    TextLayout::Lines lines_;
+    std::string text_field_, id_field_;
+    std::unique_ptr<ParquetFile> file_;
+    std::uint64_t row_ = 0, rows_ = 0, bytes_ = 0;
+};
+
+}  // namespace bertpretrain

@@ -1,0 +1,79 @@
+#include "tokens/definition/text_normalizer.h"
+
+#include <algorithm>
+#include <memory>
+#include <type_traits>
+#include <utility>
+
+#include "text/utf8.h"
+#include "tokens/unicode/huggingface_unicode.h"
+#include "tokens/unicode/unicode.h"
+
+namespace bertpretrain {
+namespace {
+
+// append() appends a text after one step; is_unchanged() says whether that only copies.
+
+using FormStep = std::shared_ptr<const UnicodeNormalizer>;
+bool is_unchanged(const FormStep& form, std::string_view text) { return form->is_normal(text); }
+void append(const FormStep& form, std::string_view text, std::string& out) { form->append(text, out); }
+
+bool is_unchanged(LowerCase, std::string_view text) {
+    return std::ranges::none_of(text, [](char c) { return ascii_lower(c) != c || static_cast<signed char>(c) < 0; });
+}
+void append(LowerCase, std::string_view text, std::string& out) {
+    for (std::size_t i = 0; i < text.size();) {
+        const char32_t c = next_code_point(text, i);
+        if (c == 0x0130) out += "i\xCC\x87";  // the only character with two in lower case: a capital I with a dot
+        else append_code_point(out, lower_case(c, TokenRules::huggingface));
+    }
+}
+
+bool is_unchanged(StrippedMarks, std::string_view text) {
+    return std::ranges::none_of(text, [](char c) { return static_cast<signed char>(c) < 0; });
+}
+void append(StrippedMarks, std::string_view text, std::string& out) {
+    for (std::size_t i = 0; i < text.size();) {
+        const std::size_t begin = i;
+        if (!huggingface::is_stripped_mark(next_code_point(text, i))) out.append(text, begin, i - begin);
+    }
+}
+
+bool is_unchanged(const ReplacedText& step, std::string_view text) { return text.find(step.text) == std::string_view::npos; }
+void append(const ReplacedText& step, std::string_view text, std::string& out) {
+    for (std::size_t found = 0; (found = text.find(step.text)) != std::string_view::npos;) {
+        out.append(text.substr(0, found)).append(step.replacement);
+        text.remove_prefix(found + step.text.size());
+    }
+    out += text;
+}
+
+bool is_unchanged(const PrependedText&, std::string_view text) { return text.empty(); }
+void append(const PrependedText& step, std::string_view text, std::string& out) { out.append(step.text).append(text); }
+
+}  // namespace
+
+TextNormalizer::TextNormalizer(const std::vector<Normalization>& steps) {
+    const auto add = [&](const auto& step) {
+        if constexpr (std::is_same_v<std::decay_t<decltype(step)>, UnicodeForm>)
+            steps_.emplace_back(std::make_shared<const UnicodeNormalizer>(step));
+        else steps_.emplace_back(step);
+    };
+    for (const Normalization& step : steps) std::visit(add, step);
+}
+
+std::string_view TextNormalizer::apply(std::string_view text, std::string& memory) const {
+    for (const Step& step : steps_) {
+        const auto run = [&](const auto& one) {
+            if (is_unchanged(one, text)) return;
+            std::string changed;
+            append(one, text, changed);
+            memory.swap(changed);
+            text = memory;
+        };
+        std::visit(run, step);
+    }
+    return text;
+}
+
+}  // namespace bertpretrain

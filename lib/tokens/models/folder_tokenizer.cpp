@@ -1,0 +1,269 @@
+#include "tokens/models/folder_tokenizer.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "core/error.h"
+#include "core/files/files.h"
+#include "tokens/definition/added_token_list.h"
+#include "tokens/definition/folder_files.h"
+#include "tokens/definition/read_definition.h"
+#include "tokens/definition/tokenizer_json_steps.h"
+#include "tokens/models/pipeline_tokenizer.h"
+#include "tokens/models/vocabulary_casing.h"
+#include "tokens/vocabulary/vocabulary_file.h"
+
+namespace bertpretrain {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// What transformers does with the files of a tokenizer's class.
+enum class TokenizerClass {
+    bert,        ///< BertTokenizer: the tokens of the files, and BERT's rules as tokenizer_config.json says
+    definition,  ///< what the tokenizer.json says
+    pieces,      ///< a SentencePiece model
+};
+
+constexpr std::array<std::string_view, 4> bert_classes{"BertTokenizer", "DistilBertTokenizer", "ElectraTokenizer",
+                                                       "MobileBertTokenizer"};
+constexpr std::array<std::string_view, 4> definition_classes{"PreTrainedTokenizerFast", "TokenizersBackend",
+                                                             "RobertaTokenizerFast", "GPT2TokenizerFast"};
+
+/// The names that BertTokenizer gives the roles, where the files name none.
+const std::vector<std::pair<std::string, std::string>> bert_roles{
+    {"unk_token", "[UNK]"}, {"sep_token", "[SEP]"}, {"pad_token", "[PAD]"}, {"cls_token", "[CLS]"}, {"mask_token", "[MASK]"}};
+
+/// @throws DataError for a class whose rules this program does not have
+TokenizerClass class_of(const TokenizerFiles& files, const std::string& token_file) {
+    const std::string name = files.tokenizer_class();
+    const bool is_json = token_file == tokenizer_json_name, is_pieces = token_file == sentence_piece_name;
+    const auto is_one_of = [&](const auto& names) {
+        return std::ranges::any_of(names, [&](std::string_view one) { return name == one || name == std::string(one) + "Fast"; });
+    };
+    if (name.empty()) return is_pieces ? TokenizerClass::pieces : TokenizerClass::bert;
+    if (is_pieces && name == "SentencePieceBackend") return TokenizerClass::pieces;
+    if (!is_pieces && is_one_of(bert_classes)) return TokenizerClass::bert;
+    if (is_json && is_one_of(definition_classes)) return TokenizerClass::definition;
+    files.refuse("tokenizer_config.json", concat("tokenizer_class is \"", name, "\", which this program does not support with ",
+                                                 token_file, "; expected BertTokenizer",
+                                                 is_json     ? " or PreTrainedTokenizerFast"
+                                                 : is_pieces ? " with a vocab.txt, or SentencePieceBackend"
+                                                             : ""));
+}
+
+/// Returns a tokenizer.json of WordPiece with BERT's normalizer and pre-tokenizer in place of others, which transformers'
+/// BertTokenizer does not use. Returns other content unchanged.
+std::string with_bert_steps(const std::string& content, const TokenizerFiles& files, FolderTokenizer& tokenizer) {
+    auto json = nlohmann::json::parse(content, nullptr, false);
+    const auto type_of = [](const nlohmann::json& part) { return part.is_object() ? part.value("type", "") : ""; };
+    if (!json.is_object() || !json.contains("model") || type_of(json["model"]) != "WordPiece") return content;
+    const bool lowers = files.flag("do_lower_case", true);
+    const nlohmann::json normalizer{{"type", "BertNormalizer"},
+                                    {"clean_text", true},
+                                    {"handle_chinese_chars", files.flag("tokenize_chinese_chars", true)},
+                                    {"strip_accents", files.flag("strip_accents", lowers)},
+                                    {"lowercase", lowers}};
+    for (const auto& [name, berts] :
+         {std::pair<std::string, nlohmann::json>{"normalizer", normalizer}, {"pre_tokenizer", {{"type", "BertPreTokenizer"}}}}) {
+        if (type_of(json[name]) == type_of(berts)) continue;
+        tokenizer.remarks.push_back(concat(tokenizer.file.string(), ": its ", name,
+                                           " is not used; as transformers' BertTokenizer ", "does, BERT's is used instead"));
+        json[name] = berts;
+    }
+    return json.dump();
+}
+
+/// Reads tokens and model. A list of tokens gets BERT's rules.
+TokenizerDefinition read_tokens(const fs::path& file, const std::string& content) {
+    const std::string where = file.string();
+    if (std::optional<TokenizerDefinition> definition = read_definition(content, where)) return *std::move(definition);
+    TokenizerDefinition definition;
+    definition.tokens = Vocabulary::parse_lines(content, where);
+    definition.model = WordPieceModel{};
+    return definition;
+}
+
+/// @throws DataError where a file says another id than the tokenizers library gives
+void take_added_tokens(const TokenizerFiles& files, std::vector<DeclaredToken> declared, TokenizerDefinition& definition,
+                       bool keeps_own) {
+    AddedTokenList added(definition.tokens);
+    if (keeps_own)
+        for (const AddedToken& token : definition.added_tokens) added.add(token);
+    for (const DeclaredToken& one : declared) {
+        if (keeps_own && !one.id && added.contains(one.token.content)) continue;
+        const std::int32_t id = added.add(one.token);
+        if (one.id && *one.id != id)
+            files.refuse(one.file.c_str(),
+                         concat(one.file == "tokenizer_config.json" ? "added_tokens_decoder " : "", "gives the token \"",
+                                one.token.content, "\" the id ", *one.id, ", but transformers uses ", id,
+                                " with this vocabulary of ", definition.tokens.size(), " tokens"));
+    }
+    definition.added_tokens = added.tokens();
+}
+
+/// Returns the casing that the files record, with a remark where transformers overrides the tokenizer.json.
+/// @param own of the tokenizer.json; nullopt: there is none
+Casing recorded_casing(const TokenizerFiles& files, const std::optional<Casing>& own, FolderTokenizer& tokenizer) {
+    const bool lowers = files.flag("do_lower_case", true);
+    const Casing casing = casing_for(lowers, files.flag("strip_accents", lowers));
+    if (own && *own != casing)
+        tokenizer.remarks.push_back(
+            concat(tokenizer.file.string(),
+                   ": its normalizer's lowercase or strip_accents differ from do_lower_case and strip_accents of ",
+                   "tokenizer_config.json (by default true and as do_lower_case), which count, as in transformers"));
+    return casing;
+}
+
+/// Returns the casing that the vocabulary's tokens suggest, for a folder that records none.
+Casing suggested_casing(const FolderTokenizer& tokenizer, const TokenizerFiles& files, bool wants_cased) {
+    const Vocabulary vocabulary(tokenizer.definition.tokens, tokenizer.file.string());
+    const Casing casing = choose_casing(vocabulary, tokenizer.file, wants_cased);
+    const bool lowers = casing == Casing::uncased;
+    return casing_for(lowers, files.flag("strip_accents", lowers));
+}
+
+/// Gives a list of tokens, or the WordPiece of a tokenizer.json, the rules of BertTokenizer.
+void take_bert_rules(const TokenizerFiles& files, FolderTokenizer& tokenizer, bool wants_cased) {
+    auto& model = std::get<WordPieceModel>(tokenizer.definition.model);
+    const bool has_definition = tokenizer.file.filename() == tokenizer_json_name;
+    const std::optional<AddedToken> unknown = files.role("unk_token");
+    const std::string unknown_text = unknown ? unknown->content : "[UNK]";
+    if (has_definition && model.unknown != unknown_text)
+        files.refuse("tokenizer.json", concat("model.unk_token is \"", model.unknown, "\", but tokenizer_config.json makes it \"",
+                                              unknown_text, "\"; expected the same"));
+    if (constexpr std::size_t longest = 100; model.longest_word != longest)
+        files.refuse("tokenizer.json", concat("max_input_chars_per_word is ", model.longest_word,
+                                              ", but transformers' BertTokenizer uses ", longest, "; expected the same",
+                                              "\n  do: set tokenizer_class to PreTrainedTokenizerFast in tokenizer_config.json"));
+    model.unknown = unknown_text;
+    const bool splits = files.flag("tokenize_chinese_chars", true);
+    if (has_definition && splits != model.splits_ideographs)
+        tokenizer.remarks.push_back(concat(tokenizer.file.string(),
+                                           ": handle_chinese_chars differs from tokenize_chinese_chars of ",
+                                           "tokenizer_config.json (by default true), which counts, as in transformers"));
+    model.splits_ideographs = splits;
+    take_added_tokens(files, files.added_tokens(tokenizer.definition.added_tokens, bert_roles), tokenizer.definition, false);
+    tokenizer.records_casing = has_definition || files.config().contains("do_lower_case");
+    const std::optional<Casing> own = has_definition ? std::optional(model.casing) : std::nullopt;
+    model.casing =
+        tokenizer.records_casing ? recorded_casing(files, own, tokenizer) : suggested_casing(tokenizer, files, wants_cased);
+    const auto content = [&](const char* role, const char* absent) {
+        const std::optional<AddedToken> token = files.role(role);
+        return token ? token->content : absent;
+    };
+    TokenRoles& roles = tokenizer.definition.roles;
+    roles = {content("pad_token", "[PAD]"), unknown_text, content("cls_token", "[CLS]"), content("sep_token", "[SEP]"),
+             content("mask_token", "[MASK]")};
+    roles.are_added = true;
+}
+
+/// Adds what the other files say to what a tokenizer.json or a SentencePiece model says.
+void take_roles(const TokenizerFiles& files, FolderTokenizer& tokenizer) {
+    TokenizerDefinition& definition = tokenizer.definition;
+    take_added_tokens(files, files.added_tokens(definition.added_tokens, {}), definition, true);
+    if (const auto mask = files.role("mask_token")) definition.roles.mask = mask->content;
+    if (const auto pad = files.role("pad_token")) definition.roles.pad = pad->content;
+    if (definition.kind() == TokenizerKind::sentence_piece) {
+        const auto size = static_cast<std::int64_t>(definition.tokens.size());
+        for (const AddedToken& token : definition.added_tokens)
+            if (token.id >= size)
+                files.refuse("tokenizer_config.json",
+                             concat("names the token \"", token.content,
+                                    "\", which the SentencePiece model lacks; expected one of its pieces"));
+        return;
+    }
+    if (definition.roles.others_are_added)
+        files.refuse("tokenizer.json",
+                     "post_processor puts other tokens than one at the start and one at the end around a text, or "
+                     "another segment than 0; this program supports [CLS] text [SEP] only");
+    if (!definition.roles.are_added && files.has_config())
+        files.refuse("tokenizer.json",
+                     "post_processor puts no tokens around a text, so transformers reads texts without [CLS] and "
+                     "[SEP], which this program does not support"
+                     "\n  do: give it a TemplateProcessing");
+}
+
+/// Refuses `--cased` where the folder records something else.
+void check_wanted_casing(const FolderTokenizer& tokenizer, const fs::path& folder) {
+    if (tokenizer.definition.kind() == TokenizerKind::sentence_piece ||
+        !std::holds_alternative<WordPieceModel>(tokenizer.definition.model))
+        refuse_for_own_rules("--cased", tokenizer.file, tokenizer.definition.kind());
+    if (std::get<WordPieceModel>(tokenizer.definition.model).casing != Casing::cased)
+        throw ConfigError(
+            concat(folder.string(), ": its tokenizer is recorded as uncased, which --cased contradicts", "\n  do: omit --cased"));
+}
+
+/// Truncation and padding of a tokenizer.json act by their directions only.
+void take_directions(const TokenizerFiles& files, FolderTokenizer& tokenizer) {
+    std::string side = "right";
+    if (tokenizer.file.filename() == tokenizer_json_name) {
+        const auto json = nlohmann::json::parse(read_file(tokenizer.file));
+        const auto direction = [&](const char* part) {
+            const auto found = json.find(part);
+            return found != json.end() && found->is_object() ? found->value("direction", "Right") : std::string("Right");
+        };
+        if (direction("padding") != "Right" && !files.config().contains("padding_side"))
+            files.refuse("tokenizer.json", concat("padding.direction is \"", direction("padding"),
+                                                  "\", which this program does not support; expected \"Right\""));
+        if (direction("truncation") == "Left") side = "left";
+    }
+    side = files.text("truncation_side", side);
+    if (side != "left" && side != "right")
+        files.refuse("tokenizer_config.json", concat("truncation_side is \"", side, "\", expected \"right\" or \"left\""));
+    tokenizer.truncates_left = side == "left";
+}
+
+}  // namespace
+
+fs::path token_file_in_model_folder(const fs::path& folder) {
+    for (const std::string_view name : {tokenizer_json_name, token_list_name, sentence_piece_name})
+        if (std::error_code ignored; fs::exists(folder / name, ignored)) return folder / name;
+    return {};
+}
+
+std::optional<FolderTokenizer> read_folder_tokenizer(const fs::path& folder, bool wants_cased) {
+    FolderTokenizer tokenizer;
+    tokenizer.file = token_file_in_model_folder(folder);
+    if (tokenizer.file.empty()) return std::nullopt;
+    const TokenizerFiles files(folder);
+    TokenizerClass rules = class_of(files, tokenizer.file.filename());
+    const std::string content = read_file(tokenizer.file);
+    tokenizer.definition =
+        read_tokens(tokenizer.file, rules == TokenizerClass::bert ? with_bert_steps(content, files, tokenizer) : content);
+    tokenizer.max_length = files.max_length();
+    take_directions(files, tokenizer);
+    if (rules == TokenizerClass::bert && !std::holds_alternative<WordPieceModel>(tokenizer.definition.model)) {
+        if (!files.tokenizer_class().empty())
+            files.refuse("tokenizer_config.json",
+                         concat("tokenizer_class is ", files.tokenizer_class(), ", but ", tokenizer.file.filename().string(),
+                                " is no WordPiece\n  do: set it to PreTrainedTokenizerFast"));
+        rules = TokenizerClass::definition;
+    }
+    if (rules == TokenizerClass::bert) take_bert_rules(files, tokenizer, wants_cased);
+    else take_roles(files, tokenizer);
+    if (wants_cased && tokenizer.records_casing) check_wanted_casing(tokenizer, folder);
+    return tokenizer;
+}
+
+void lower_first(FolderTokenizer& tokenizer) {
+    TokenizerDefinition& definition = tokenizer.definition;
+    if (auto* const pieces = std::get_if<WordPieceModel>(&definition.model)) {
+        const bool strips = pieces->casing == Casing::uncased || pieces->casing == Casing::cased_without_accents;
+        pieces->casing = casing_for(true, strips);
+    } else if (auto* const pairs = std::get_if<BytePairModel>(&definition.model)) {
+        pairs->normalizations.insert(pairs->normalizations.begin(), LowerCase{});
+    } else {
+        throw DataError(concat(tokenizer.file.string(), ": do_lower_case of sentence_bert_config.json is not supported with a ",
+                               "SentencePiece model; expected false"));
+    }
+}
+
+std::shared_ptr<const Tokenizer> open_folder_tokenizer(const FolderTokenizer& tokenizer) {
+    const std::string where = tokenizer.file.string();
+    auto vocabulary = std::make_shared<const Vocabulary>(tokenizer.definition, where);
+    return std::make_shared<const PipelineTokenizer>(tokenizer.definition, std::move(vocabulary), where);
+}
+
+}  // namespace bertpretrain

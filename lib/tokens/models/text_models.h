@@ -1,0 +1,75 @@
+#pragma once
+// The kinds of models that a definition can have, as they are applied to text between added tokens.
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "tokens/definition/text_normalizer.h"
+#include "tokens/models/byte_pairs.h"
+#include "tokens/models/piece_matcher.h"
+#include "tokens/models/word_splitter.h"
+#include "tokens/models/words.h"
+
+namespace bertpretrain {
+
+/// Memory of one call of encode().
+struct EncodingMemory {
+    std::string valid, normalized;
+    WordSplitter::Memory splitter;
+};
+
+/// WordPiece with BERT's normalizer and pre-tokenizer. They work on the text together, unless added tokens are looked for
+/// between them.
+struct BertWords {
+    /// @param tokens the model's, so that no added token is a piece of a word
+    /// @param normalizes_first whether added tokens are looked for in the normalized text
+    BertWords(const WordPieceModel& model, const std::vector<std::string>& tokens, std::int32_t unknown, bool normalizes_first)
+        : casing(model.casing),
+          splits_ideographs(model.splits_ideographs),
+          normalizes(normalizes_first),
+          matcher(tokens, unknown, model.longest_word) {}
+
+    Casing casing;
+    bool splits_ideographs, normalizes;
+    PieceMatcher matcher;
+
+    std::string_view normalized(std::string_view text, std::string& memory) const {
+        if (!normalizes) return text;
+        return memory = WordReader(casing, TokenRules::huggingface, splits_ideographs).normalized(text);
+    }
+    void encode(std::string_view text, EncodingMemory&, std::vector<std::int32_t>& ids) const {
+        WordReader words(normalizes ? Casing::cased : casing, TokenRules::huggingface, splits_ideographs);
+        words.start(text);
+        for (std::string_view word = words.next(); !word.empty(); word = words.next()) matcher.match(word, ids);
+    }
+};
+
+struct ByteLevelWords {
+    ByteLevelWords(const BytePairModel& model, const std::vector<std::string>& tokens, const std::string& where)
+        : normalizer(model.normalizations), splitter(model.splits, where), pairs(tokens, model, where) {}
+
+    TextNormalizer normalizer;
+    WordSplitter splitter;
+    BytePairs pairs;
+
+    std::string_view normalized(std::string_view text, std::string& memory) const { return normalizer.apply(text, memory); }
+    void encode(std::string_view text, EncodingMemory& memory, std::vector<std::int32_t>& ids) const {
+        splitter.split(text, memory.splitter, [&](std::string_view word) { pairs.encode(word, ids); });
+    }
+};
+
+/// SentencePiece, which normalizes and splits by itself.
+struct PieceWords {
+    std::shared_ptr<const SentencePieces> pieces;
+
+    std::string_view normalized(std::string_view text, std::string&) const { return text; }
+    void encode(std::string_view text, EncodingMemory&, std::vector<std::int32_t>& ids) const { pieces->encode(text, ids); }
+};
+
+using TextModel = std::variant<BertWords, ByteLevelWords, PieceWords>;
+
+}  // namespace bertpretrain

@@ -1,0 +1,151 @@
+#include "tokens/training/word_counts.h"
+
+#include <algorithm>
+#include <functional>
+#include <iterator>
+#include <mutex>
+#include <optional>
+
+#include "core/threads/task_pool.h"
+#include "core/threads/threads.h"
+#include "text/reader/document_reader.h"
+#include "tokens/definition/text_normalizer.h"
+#include "tokens/models/word_splitter.h"
+#include "tokens/models/word_table.h"
+#include "tokens/training/line_blocks.h"
+#include "tokens/valid_text.h"
+
+namespace bertpretrain {
+namespace {
+
+constexpr std::size_t words_of_thread = std::size_t{1} << 18;  // a thread merges its counts once it has this many words
+
+/// The documents of several files. Thread-safe: each batch goes to one caller of next().
+class SharedDocuments {
+public:
+    SharedDocuments(const std::vector<std::filesystem::path>& inputs, const InputSettings& settings, std::size_t threads)
+        : pool_(threads), reader_(inputs, settings, pool_) {}
+
+    std::optional<DocumentBatch> next() {
+        const std::lock_guard lock(guard_);
+        return reader_.next();
+    }
+
+private:
+    std::mutex guard_;
+    TaskPool pool_;
+    DocumentReader reader_;
+};
+
+/// Words need neither sentences nor documents, and a document may be larger than the reader allows.
+InputSettings settings_for_words(InputSettings settings) {
+    settings.documents = "lines";
+    settings.lines = "sentences";
+    settings.sentences = {};
+    return settings;
+}
+
+/// The counts of all threads, sharded by hash with a lock per part.
+class SharedCounts {
+public:
+    void add(const WordTable& counts) {
+        counts.for_each([&](std::string_view word, std::int64_t count) {
+            Part& part = parts_[std::hash<std::string_view>()(word) / 4096 % std::size(parts_)];
+            const std::lock_guard lock(part.guard);
+            part.counts.add(word, count);
+        });
+    }
+    WordCounts take(std::size_t threads) {
+        std::vector<WordCounts> sorted(std::size(parts_));
+        for_each_index(std::size(parts_), threads, [&](std::size_t i) {
+            sorted[i].reserve(parts_[i].counts.size());
+            parts_[i].counts.for_each([&](std::string_view word, std::int64_t count) { sorted[i].emplace_back(word, count); });
+            parts_[i].counts = {};
+            std::sort(sorted[i].begin(), sorted[i].end());
+        });
+        WordCounts total;
+        for (WordCounts& some : sorted) std::move(some.begin(), some.end(), std::back_inserter(total));
+        return total;
+    }
+
+private:
+    struct Part {
+        std::mutex guard;
+        WordTable counts;
+    };
+    Part parts_[64];
+};
+
+/// WordPiece's words of a line.
+class PlainWords {
+public:
+    explicit PlainWords(Casing casing) : words_(casing, TokenRules::huggingface) {}
+    template <class Visit>
+    void for_each(std::string_view line, const Visit& visit) {
+        words_.start(line);
+        for (std::string_view word = words_.next(); !word.empty(); word = words_.next()) visit(word);
+    }
+
+private:
+    WordReader words_;
+};
+
+/// The words of a line that follows another one.
+class ByteLevelLineWords {
+public:
+    ByteLevelLineWords(const TextNormalizer& normalizer, const WordSplitter& splitter)
+        : normalizer_(normalizer), splitter_(splitter) {}
+    template <class Visit>
+    void for_each(std::string_view line, const Visit& visit) {
+        constexpr std::string_view white_space = " \t\r\n\v\f";
+        const std::size_t first = line.find_first_not_of(white_space);
+        if (first == std::string_view::npos) return;
+        spaced_.assign(1, ' ').append(line.substr(first, line.find_last_not_of(white_space) + 1 - first));
+        splitter_.split(normalizer_.apply(valid_utf8(spaced_, valid_), normalized_), memory_, visit);
+    }
+
+private:
+    const TextNormalizer& normalizer_;
+    const WordSplitter& splitter_;
+    std::string spaced_, valid_, normalized_;
+    WordSplitter::Memory memory_;
+};
+
+/// @param make_words returns a thread's own object whose for_each() splits a line into words
+template <class MakeWords>
+WordCounts count_lines(const std::vector<std::filesystem::path>& inputs, std::size_t threads, const InputSettings& settings,
+                       const MakeWords& make_words) {
+    SharedDocuments documents(inputs, settings_for_words(settings), threads);
+    SharedCounts total;
+    for_each_index(threads, threads, [&](std::size_t) {
+        auto words = make_words();
+        WordTable counts;
+        const auto count_line = [&](std::string_view line) {
+            words.for_each(line, [&](std::string_view word) { counts.add(word, 1); });
+        };
+        while (const std::optional<DocumentBatch> batch = documents.next()) {
+            for (const Document& document : batch->documents) for_each_line(document.text, count_line);
+            if (counts.size() < words_of_thread) continue;
+            total.add(counts);
+            counts = {};
+        }
+        total.add(counts);
+    });
+    return total.take(threads);
+}
+
+}  // namespace
+
+WordCounts count_words(const std::vector<std::filesystem::path>& inputs, Casing casing, std::size_t threads,
+                       const InputSettings& settings) {
+    return count_lines(inputs, threads, settings, [&] { return PlainWords(casing); });
+}
+
+WordCounts count_byte_level_words(const std::vector<std::filesystem::path>& inputs, const BytePairModel& model,
+                                  std::size_t threads, const InputSettings& settings) {
+    const TextNormalizer normalizer(model.normalizations);
+    const WordSplitter splitter(model.splits, "the tokenizer to train");
+    return count_lines(inputs, threads, settings, [&] { return ByteLevelLineWords(normalizer, splitter); });
+}
+
+}  // namespace bertpretrain

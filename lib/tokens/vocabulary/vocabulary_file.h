@@ -1,0 +1,28 @@
+#pragma once
+// Under which names folders of shards, checkpoints and models carry their tokenizer.
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+#include "tokens/definition/tokenizer_kind.h"
+
+namespace bertpretrain {
+
+/// A list of tokens, Hugging Face's definition of a tokenizer, and a SentencePiece model. Of several the first is read.
+inline constexpr std::string_view token_list_name = "vocab.txt", tokenizer_json_name = "tokenizer.json",
+                                  sentence_piece_name = "tokenizer.model";
+
+/// Returns the path of the tokenizer in a folder; empty if it has none.
+std::filesystem::path tokenizer_in_folder(const std::filesystem::path& folder);
+
+/// Returns the content of a tokenizer's file. @throws DataError if it cannot be read, or is a folder, a Git LFS pointer or
+/// another file that is known to be no tokenizer (foreign_file.h)
+std::string read_tokenizer_file(const std::filesystem::path& file);
+
+/// Returns the name under which a folder carries a file of this kind.
+std::string_view carried_name(TokenizerKind kind);
+/// The same for a file, by its content. @throws DataError if it cannot be read
+std::string_view carried_name(const std::filesystem::path& file);
+
+}  // namespace bertpretrain

@@ -1,0 +1,139 @@
+#include "train/records/run_records.h"
+
+#include <utility>
+
+#include <nlohmann/json.hpp>
+
+#include "core/clock.h"
+#include "core/concat.h"
+#include "core/output/log.h"
+#include "train/records/record_files.h"
+
+namespace bertpretrain {
+namespace {
+
+constexpr double seconds_between_lines = 10, seconds_between_drawings = 10;
+
+/// Maximum number of records that wait for a disk: about 20 MB.
+constexpr std::size_t most_waiting = 65'536;
+
+}  // namespace
+
+RunRecords::RunRecords(const RunFolder& folder, std::int64_t total_steps, std::optional<double> unigram_cross_entropy, bool keeps,
+                       const std::string& metrics_address, const std::string& command)
+    : begin_(seconds_now()), total_steps_(total_steps) {
+    if (!keeps) return;
+    files_ = std::make_shared<RecordFiles>(folder, total_steps, unigram_cross_entropy, command);
+    progress_.emplace(total_steps, seconds_between_lines);
+    lines_.emplace(most_waiting);
+    pictures_.emplace(most_waiting);
+    if (metrics_address.empty()) return;
+    endpoint_ = std::make_unique<MetricsEndpoint>(metrics_address, run_name(folder.paths()), total_steps);
+    log_info(concat("metrics           ", endpoint_->url()));
+}
+
+RunRecords::~RunRecords() = default;
+
+void RunRecords::post_lines(std::function<void(RecordFiles&)> work) {
+    lines_->post([files = files_, work = std::move(work)] {
+        if (files->may_write_lines()) work(*files);
+    });
+}
+
+void RunRecords::post_pictures(std::function<void(RecordFiles&)> work) {
+    const bool posted = pictures_->try_post([files = files_, work = std::move(work)] {
+        if (files->may_write_at_path()) work(*files);
+    });
+    if (posted || std::exchange(pictures_are_late_, true)) return;
+    log_warning(
+        "a disk is too slow for the run's pictures (tensorboard/, metrics.prom, loss.svg); some are dropped, the run continues");
+}
+
+void RunRecords::cut_to_step(std::int64_t step, std::int64_t evaluated) {
+    if (!files_) return;
+    lines_->drain();  // nothing is posted before this function returns, so this thread may use all files
+    const CutSteps cut = files_->metrics.cut_to_step(step, evaluated, files_->losses);
+    files_->tensorboard.cut_to_step(step);
+    if (cut.steps > 0)
+        event("lost",
+              {{"step", step}, {"lost_steps", cut.steps}, {"lost_until", cut.time}, {"lost_until_elapsed", cut.elapsed_seconds}});
+}
+
+void RunRecords::add_to_all(const auto& record) {
+    post_lines([record](RecordFiles& files) { files.metrics.append(record); });
+    progress_->show(record);
+    post_pictures([record](RecordFiles& files) {
+        files.losses.add(record);
+        files.tensorboard.append(record);
+        files.prometheus.show(record);
+    });
+    if (endpoint_) endpoint_->show(record);
+}
+
+void RunRecords::add(StepRecord record) {
+    if (!files_) return;
+    record.time = unix_seconds_now();
+    record.elapsed_seconds = seconds_now() - begin_;
+    add_to_all(record);
+}
+
+void RunRecords::add(EvaluationRecord record) {
+    if (!files_) return;
+    record.time = unix_seconds_now();
+    record.elapsed_seconds = seconds_now() - begin_;
+    add_to_all(record);
+    draw_losses(false);
+}
+
+void RunRecords::add(DevicesRecord record) {
+    if (!files_) return;
+    record.time = unix_seconds_now();
+    record.elapsed_seconds = seconds_now() - begin_;
+    if (endpoint_) endpoint_->show(record);
+    post_pictures([record](RecordFiles& files) { files.prometheus.show(record); });
+    post_lines([record = std::move(record)](RecordFiles& files) { files.devices.append(record); });
+}
+
+void RunRecords::event(std::string_view name, nlohmann::ordered_json details) {
+    if (!files_) return;
+    details["elapsed_seconds"] = seconds_now() - begin_;
+    if (name == "save") {
+        const SaveRecord save{details.at("step").get<std::int64_t>(), details.at("seconds").get<double>()};
+        post_pictures([save](RecordFiles& files) { files.prometheus.show(save); });
+        if (endpoint_) endpoint_->show(save);
+    }
+    post_lines([name = std::string(name), details = std::move(details), time = unix_seconds_now()](RecordFiles& files) {
+        files.events.append(name, details, time);
+    });
+}
+
+void RunRecords::clear_progress() {
+    if (progress_) progress_->clear();
+}
+
+void RunRecords::draw_losses(bool at_the_end) {
+    if (!files_ || (!at_the_end && seconds_now() < next_drawing_)) return;
+    next_drawing_ = seconds_now() + seconds_between_drawings;
+    post_pictures([](RecordFiles& files) { files.draw(); });
+}
+
+std::optional<LostFolder> RunRecords::lost_folder() const { return files_ ? files_->lost() : std::nullopt; }
+
+std::function<void()> RunRecords::lines_written() const {
+    return lines_ ? lines_->drainer() : std::function<void()>([] {});
+}
+
+void RunRecords::finish() {
+    if (!files_) return;
+    post_pictures([](RecordFiles& files) { files.prometheus.finish(); });
+    post_lines([](RecordFiles& files) {
+        files.metrics.finish();
+        files.events.finish();
+        files.devices.finish();
+    });
+    lines_->drain();
+    if (!pictures_->drain_for(WriterThread::farewell_seconds))
+        log_warning("a disk is too slow for the run's pictures (tensorboard/, metrics.prom, loss.svg); they are left unfinished");
+}
+
+}  // namespace bertpretrain

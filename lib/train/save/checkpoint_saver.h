@@ -1,0 +1,128 @@
+#pragma once
+// Saves checkpoints in the background of training.
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "checkpoint/checkpoint_store.h"
+#include "core/error.h"
+#include "parallel/world.h"
+#include "plan/run_plan.h"
+#include "train/records/run_records.h"
+#include "train/save/after_save.h"
+#include "train/save/mirror_uploads.h"
+#include "train/save/run_lineage.h"
+#include "train/save/snapshot.h"
+
+namespace bertpretrain {
+
+/// Runs one save at a time, on a thread of its own on every rank; these threads communicate over connections of their own. All
+/// ranks call the same members between the same steps.
+///
+/// With checkpoint.on_save_error "retry", a failed save is logged and the next scheduled save tries again; but a run's last save
+/// must succeed. Members throw CheckpointError, on all ranks, for a save that must not fail; DistributedError when a rank is
+/// lost.
+class CheckpointSaver {
+public:
+    /// @param sees_store by rank, as in save_together()
+    /// @param folder the run's folder; saves go into its checkpoints/ even after a rename. nullopt: into store.folder()
+    /// @param sign_of_life called by the saving thread while it makes progress, possibly after this object's end; may be empty
+    CheckpointSaver(World& world, const CheckpointConfig& config, const CheckpointStore& store, std::vector<bool> sees_store,
+                    RunRecords& records, std::optional<RunFolder> folder = std::nullopt, std::function<void()> sign_of_life = {});
+    CheckpointSaver(const CheckpointSaver&) = delete;
+    CheckpointSaver& operator=(const CheckpointSaver&) = delete;
+    ~CheckpointSaver();
+
+    /// From now on, rank 0's saving thread writes lineage.json beside each checkpoint, after it is complete. If that fails, a
+    /// warning is logged. Call it before the first save.
+    void keep_lineage(std::shared_ptr<RunLineage> lineage) { lineage_ = std::move(lineage); }
+
+    /// For rank 0: from now on, each complete checkpoint is uploaded to the mirror.
+    void keep_mirror(std::shared_ptr<CheckpointMirror> mirror);
+
+    /// Concludes a save that has ended on all ranks, after the same step on all. Call it after every step.
+    void look();
+
+    /// Blocks until the save in progress, if any, has ended: the next save reuses its snapshot's memory. Logs a long wait.
+    void make_room();
+
+    /// Starts to write a snapshot in the background. Call make_room() first.
+    /// @param began seconds_now() before the snapshot was taken, for the records
+    void start(Snapshot snapshot, double began);
+
+    /// Writes a snapshot and blocks until it is complete; the state must not change meanwhile. Call make_room() first.
+    /// @param last no later save could retry: this one must succeed
+    /// @param stopping the process may be killed soon: older checkpoints are not verified, and those not known to be intact are
+    ///        neither deleted nor counted
+    void save_now(Snapshot snapshot, bool last, bool stopping = false);
+
+    /// Blocks until no save is in progress.
+    void finish();
+
+    /// On rank 0, blocks until the commands after saves (checkpoint.after_save) have ended; their time limits apply.
+    /// @param end when to stop waiting, by seconds_now(); called repeatedly
+    void finish_commands(const std::function<double()>& end);
+    /// On rank 0, blocks until commands on checkpoints of later steps have ended: an earlier process of the run has started them,
+    /// and this run will move or replace these checkpoints.
+    void finish_commands_after(std::int64_t step);
+
+    /// On rank 0, blocks until the newest checkpoint is in the mirror, and reports those that are not.
+    /// @param end when to stop waiting, by seconds_now(); called repeatedly
+    void finish_mirror(const std::function<double()>& end);
+    /// On rank 0, marks the mirror's checkpoints of later steps: the run continues from `step` on another path, or they were not
+    /// computed correctly. If that fails, a warning is logged.
+    void abandon_mirrored_after(std::int64_t step);
+
+    /// Records the step from which the run resumes: it is saved, and rank 0 has verified its checksums.
+    void goes_on_from(std::int64_t step) {
+        step_saved_ = step;
+        whole_.insert(step);
+    }
+    /// On rank 0, uploads the checkpoint from which the run resumes, unless it is in the mirror.
+    void mirror(std::int64_t step);
+
+    /// Returns the last step that is known to be saved; nullopt before the first.
+    std::optional<std::int64_t> step_saved() const { return step_saved_; }
+
+    /// Returns the seconds from a snapshot to its complete checkpoint, the longest on this rank so far; 0 before the first.
+    double longest_save_seconds() const { return longest_save_seconds_; }
+
+private:
+    struct Job;
+    std::shared_ptr<Job> make_job(Snapshot snapshot, double began);
+    static void run(Job& job);
+    static void record_lineage(Job& job);
+    /// Waits for the job and handles its result. @param last as in save_now()
+    void conclude(bool last);
+    void note_success(const Job& job);
+    void note_failure(const Job& job, const Error& error);
+    /// Logs and records what has become of uploads.
+    void tell_mirror();
+
+    World& world_;
+    CheckpointConfig config_;
+    CheckpointStore store_;
+    std::vector<bool> sees_store_;
+    RunRecords& records_;
+    std::optional<RunFolder> folder_;
+    std::function<void()> sign_of_life_;
+    AfterSave after_save_;
+    std::unique_ptr<MirrorUploads> mirror_;  ///< null: no mirror, or another rank
+    std::shared_ptr<RunLineage> lineage_;    ///< null on the other ranks
+    std::shared_ptr<ControlGroup> ranks_;    ///< connections of the saving threads
+    std::optional<std::int64_t> step_saved_;
+    double longest_save_seconds_ = 0;
+    std::set<std::int64_t> whole_;  ///< checkpoints that this process wrote or verified
+    std::shared_ptr<Job> job_;      ///< in progress, or ended and not yet concluded
+    std::thread thread_;            ///< of the job
+};
+
+}  // namespace bertpretrain

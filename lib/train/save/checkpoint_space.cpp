@@ -1,0 +1,50 @@
+#include "train/save/checkpoint_space.h"
+
+#include <system_error>
+
+#include "core/error.h"
+#include "core/strings.h"
+
+namespace bertpretrain {
+namespace {
+
+std::uint64_t free_bytes(const std::filesystem::path& store) {
+    std::error_code failure;
+    std::filesystem::path there = std::filesystem::absolute(store).parent_path();
+    while (!std::filesystem::exists(there, failure) && there != there.root_path()) there = there.parent_path();
+    const std::filesystem::space_info space = std::filesystem::space(there, failure);
+    if (failure)
+        throw CheckpointError(
+            concat(there.string(), ": cannot determine the free space of its file system (", failure.message(), ")"));
+    return space.available;
+}
+
+/// Returns the number of checkpoints on disk at a time: those kept and one being written.
+std::uint64_t kept_at_once(const CheckpointConfig& config) {
+    return static_cast<std::uint64_t>(config.keep_last) + (config.keep_best ? 2 : 1);
+}
+
+std::string compare(const std::filesystem::path& store, std::uint64_t checkpoint_bytes, const CheckpointConfig& config,
+                    std::uint64_t fewest, const char* complaint) {
+    const std::uint64_t kept = kept_at_once(config), there = free_bytes(store);
+    const std::string words =
+        concat(bytes_text(checkpoint_bytes), " each; ", config.keep_last, config.keep_best ? " kept, the best one" : " kept",
+               " and one being written take ", bytes_text(kept * checkpoint_bytes), "; free now: ", bytes_text(there));
+    if (there < fewest * checkpoint_bytes)
+        throw CheckpointError(
+            concat(store.string(), ": ", complaint, ": ", words,
+                   "\n  do: free some space, lower checkpoint.keep_last, or set --output to a path on a larger disk"));
+    return words;
+}
+
+}  // namespace
+
+std::string compare_space(const std::filesystem::path& store, std::uint64_t checkpoint_bytes, const CheckpointConfig& config) {
+    return compare(store, checkpoint_bytes, config, 1, "no space for even one checkpoint");
+}
+
+std::string require_space(const std::filesystem::path& store, std::uint64_t checkpoint_bytes, const CheckpointConfig& config) {
+    return compare(store, checkpoint_bytes, config, kept_at_once(config), "no space for all checkpoints");
+}
+
+}  // namespace bertpretrain

@@ -1,0 +1,184 @@
+#include "train/save/mirror_uploads.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <condition_variable>
+#include <limits>
+#include <mutex>
+#include <utility>
+
+#include "core/clock.h"
+#include "core/error.h"
+#include "core/output/log.h"
+#include "core/threads/threads.h"
+
+namespace bertpretrain {
+namespace {
+
+constexpr double abandon_seconds = 30;          ///< time limit of abandon_after()
+constexpr double longest_farewell_seconds = 5;  ///< how long the end of a run waits for an interrupted transfer
+constexpr double line_every_seconds = 1;
+constexpr double first_pause_seconds = 0.1, longest_pause_seconds = 10;  ///< of finish(), before a repeated upload
+
+struct Upload {
+    std::int64_t step = 0;
+    std::filesystem::path folder;
+};
+
+}  // namespace
+
+struct MirrorUploads::State {
+    std::shared_ptr<CheckpointMirror> mirror;
+    std::int64_t keep = 1;
+
+    std::mutex mutex;  ///< protects all below
+    std::condition_variable changed;
+    bool ends = false, has_ended = false;
+    std::optional<Upload> waiting, running, failed;  ///< failed: the newest, where it is not in the mirror
+    bool may_pass = true;                            ///< whether the failure of `failed` may pass
+    double failed_at = 0;                            ///< seconds_now()
+    std::optional<std::int64_t> abandon;             ///< a step of abandon_after(), to do before the next upload
+    std::string abandon_failure;
+    std::stop_source stop;  ///< of the transfer in progress
+    std::vector<Result> results;
+
+    bool is_idle() const { return !waiting && !running && !abandon; }
+    void upload_again();
+};
+
+/// Uploads the newest checkpoint again. Its result replaces that of the failure.
+void MirrorUploads::State::upload_again() {
+    const std::int64_t step = failed->step;
+    for (const Result& result : results)
+        if (result.step == step && !result.failure.empty())
+            log_warning(concat("the checkpoint of step ", step, " is uploaded to ", mirror->url().text(),
+                               " again, because that failed: ", result.failure));
+    std::erase_if(results, [&](const Result& result) { return result.step == step && !result.failure.empty(); });
+    waiting = std::exchange(failed, std::nullopt);
+    changed.notify_all();
+}
+
+MirrorUploads::MirrorUploads(std::shared_ptr<CheckpointMirror> mirror, std::int64_t keep) : state_(std::make_shared<State>()) {
+    state_->mirror = std::move(mirror);
+    state_->keep = keep;
+    thread_ = std::thread([state = state_] {
+        run_at_low_priority();
+        work(*state);
+    });
+}
+
+MirrorUploads::~MirrorUploads() {
+    std::unique_lock lock(state_->mutex);
+    state_->ends = true;
+    state_->stop.request_stop();
+    state_->changed.notify_all();
+    state_->changed.wait_for(lock, std::chrono::duration<double>(longest_farewell_seconds), [&] { return state_->has_ended; });
+    const bool has_ended = state_->has_ended;
+    lock.unlock();
+    if (has_ended) thread_.join();
+    else thread_.detach();
+}
+
+void MirrorUploads::work(State& state) {
+    std::unique_lock lock(state.mutex);
+    for (;;) {
+        state.changed.wait(lock, [&] { return state.ends || state.abandon || state.waiting; });
+        if (state.ends) break;
+        const std::stop_token stop = (state.stop = std::stop_source()).get_token();
+        const std::optional<std::int64_t> abandon = state.abandon;
+        if (!abandon) state.running = std::exchange(state.waiting, std::nullopt);
+        const std::optional<Upload> upload = state.running;
+        lock.unlock();
+        Result result;
+        bool may_pass = true;
+        const double begin = seconds_now();
+        try {
+            if (abandon) {
+                state.mirror->abandon_after(*abandon, stop);
+            } else {
+                result.step = upload->step;
+                result.sent = state.mirror->send(upload->step, upload->folder, state.keep, stop);
+            }
+        } catch (const std::exception& error) {
+            result.failure = error.what();
+            may_pass = dynamic_cast<const ConfigError*>(&error) == nullptr && dynamic_cast<const DataError*>(&error) == nullptr;
+        }
+        result.seconds = seconds_now() - begin;
+        lock.lock();
+        if (abandon) {
+            state.abandon.reset();
+            state.abandon_failure = result.failure;
+        } else {
+            state.running.reset();
+            state.failed = result.failure.empty() ? std::nullopt : upload;
+            state.may_pass = may_pass;
+            state.failed_at = seconds_now();
+            if (!state.ends) state.results.push_back(std::move(result));  // else finish() has reported it
+        }
+        state.changed.notify_all();
+    }
+    state.has_ended = true;
+    state.changed.notify_all();
+}
+
+void MirrorUploads::start(std::int64_t step, const std::filesystem::path& folder) {
+    const std::lock_guard lock(state_->mutex);
+    if (state_->waiting) state_->results.push_back({.step = state_->waiting->step, .is_skipped = true});
+    state_->waiting = Upload{step, folder};
+    state_->changed.notify_all();
+}
+
+std::set<std::int64_t> MirrorUploads::in_use() const {
+    const std::lock_guard lock(state_->mutex);
+    std::set<std::int64_t> steps;
+    for (const auto& upload : {state_->running, state_->waiting})
+        if (upload) steps.insert(upload->step);
+    return steps;
+}
+
+std::vector<MirrorUploads::Result> MirrorUploads::take_results() {
+    const std::lock_guard lock(state_->mutex);
+    return std::exchange(state_->results, {});
+}
+
+void MirrorUploads::finish(const std::function<double()>& end) {
+    double line_at = seconds_now() + line_every_seconds;
+    int repetitions = 0;
+    std::unique_lock lock(state_->mutex);
+    const auto is_finished = [&] { return state_->is_idle() && (!state_->failed || (repetitions > 0 && !state_->may_pass)); };
+    while (!is_finished() && seconds_now() < end()) {
+        const double pause = std::min(longest_pause_seconds, first_pause_seconds * std::pow(2, repetitions));
+        if (state_->is_idle() && (repetitions == 0 || seconds_now() >= state_->failed_at + pause)) {
+            state_->upload_again();
+            ++repetitions;
+        }
+        if (seconds_now() > line_at) {
+            log_info(concat("waiting until the newest checkpoint is in ", state_->mirror->url().text()));
+            line_at = std::numeric_limits<double>::infinity();
+        }
+        state_->changed.wait_for(lock, std::chrono::milliseconds(20));
+    }
+    if (state_->is_idle()) return;
+    state_->ends = true;
+    state_->stop.request_stop();
+    state_->changed.notify_all();
+    for (const auto& upload : {state_->running, std::exchange(state_->waiting, std::nullopt)})
+        if (upload)
+            state_->results.push_back({.step = upload->step, .failure = "the time limit for the end of the run was reached"});
+}
+
+std::string MirrorUploads::abandon_after(std::int64_t step) {
+    std::unique_lock lock(state_->mutex);
+    if (state_->waiting && state_->waiting->step > step) state_->waiting.reset();
+    if (state_->running && state_->running->step > step) state_->stop.request_stop();
+    state_->failed.reset();
+    state_->abandon = step;
+    state_->changed.notify_all();
+    const auto limit = std::chrono::duration<double>(abandon_seconds);
+    if (state_->changed.wait_for(lock, limit, [&] { return !state_->abandon; })) return state_->abandon_failure;
+    state_->stop.request_stop();
+    return "the store did not answer in time";
+}
+
+}  // namespace bertpretrain

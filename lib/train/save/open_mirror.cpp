@@ -1,0 +1,53 @@
+#include "train/save/open_mirror.h"
+
+#include <string>
+
+#include <nlohmann/json.hpp>
+
+#include "checkpoint/checkpoint_files.h"
+#include "config/read.h"
+#include "config/write.h"
+#include "core/error.h"
+#include "core/output/log.h"
+
+namespace bertpretrain {
+namespace {
+
+void refuse_other_settings(CheckpointMirror& mirror, const ExperimentConfig& settings) {
+    if (mirror.steps().empty()) return;
+    const std::int64_t step = mirror.steps().back();
+    std::string differences;
+    try {
+        const std::string text = mirror.read(step, settings_file);
+        const auto saved =
+            read_config<ExperimentConfig>(nlohmann::json::parse(text), concat(mirror.url().text(), "/", settings_file));
+        for (const Difference& difference : compare_configs(saved, settings))
+            if (!difference.may_change && !difference.path.starts_with("batch."))
+                differences +=
+                    concat("\n  ", difference.path, ": ", difference.value_a, " in the mirror, ", difference.value_b, " now");
+    } catch (const CheckpointError&) {  // damaged: choose_checkpoint() reports it
+    } catch (const nlohmann::json::exception&) {}
+    if (!differences.empty())
+        throw ConfigError(concat("checkpoint.mirror = \"", mirror.url().text(), "\": is the mirror of another run: its settings ",
+                                 "differ (step ", step, ")", differences, "\n  do: give each run a mirror of its own"));
+}
+
+}  // namespace
+
+std::shared_ptr<CheckpointMirror> open_mirror(const ExperimentConfig& settings, const CheckpointStore& store) {
+    if (!settings.checkpoint.mirror) return nullptr;
+    auto mirror = std::make_shared<CheckpointMirror>(parse_object_url(*settings.checkpoint.mirror, "checkpoint.mirror"));
+    const bool is_needed = store.all().empty();
+    try {
+        mirror->open();
+    } catch (const Error& error) {
+        if (is_needed) throw;
+        log_warning(concat(error.what(), "\n  checkpoint.mirror is not used at this start; uploads will try again"));
+        return mirror;
+    }
+    if (is_needed) refuse_other_settings(*mirror, settings);
+    else mirror->require_same_run(store.folder());
+    return mirror;
+}
+
+}  // namespace bertpretrain

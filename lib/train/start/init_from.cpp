@@ -1,0 +1,159 @@
+#include "train/start/init_from.h"
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <span>
+
+#include <ATen/ATen.h>
+
+#include "checkpoint/checkpoint_files.h"
+#include "checkpoint/checkpoint_reader.h"
+#include "checkpoint/described_model.h"
+#include "checkpoint/find_weights.h"
+#include "checkpoint/import_plan.h"
+#include "checkpoint/training_progress.h"
+#include "core/error.h"
+#include "core/output/displayable.h"
+#include "core/output/log.h"
+#include "core/strings.h"
+#include "model/initialize.h"
+#include "parallel/together.h"
+#include "tokens/models/folder_tokenizer.h"
+#include "tokens/models/open_tokenizer.h"
+#include "tokens/models/tokenizer_difference.h"
+#include "train/start/new_token_rows.h"
+
+namespace bertpretrain {
+namespace {
+
+/// The files of initialization.init_from, open on this rank.
+struct Source {
+    std::unique_ptr<CheckpointReader> checkpoint;  ///< null: not a checkpoint of this program
+    std::unique_ptr<WeightFiles> files;
+    ImportPlan plan;
+    std::vector<NewToken> new_tokens;  ///< that the weights' vocabulary lacks
+    std::string tokenizer_warning;     ///< empty: none
+};
+
+/// Returns the tokenizer of the weights; null where their casing is not recorded.
+std::shared_ptr<const Tokenizer> tokenizer_of(const FoundWeights& found, const CheckpointReader* checkpoint) {
+    if (checkpoint == nullptr) return open_folder_tokenizer(read_folder_tokenizer(found.vocabulary->parent_path()).value());
+    const std::string casing = TrainingProgress::read(checkpoint->progress(), checkpoint->folder() / progress_file).casing;
+    return casing.empty() ? nullptr : open_tokenizer(*found.vocabulary, casing == "cased" ? Casing::cased : Casing::uncased);
+}
+
+/// Compares how the tokenizers of the weights and of the shards read text. Their tokens are the same. @returns a warning, or ""
+std::string compare_tokenizers(const FoundWeights& found, const CheckpointReader* checkpoint, const DataPlan& data) {
+    try {
+        const auto theirs = tokenizer_of(found, checkpoint);
+        const auto ours = open_tokenizer(data.vocabulary, data.casing == "cased" ? Casing::cased : Casing::uncased);
+        const auto text = theirs ? text_read_differently(*theirs, *ours) : std::nullopt;
+        if (!text) return "";
+        return concat(
+            found.vocabulary->parent_path().string(), ": its tokenizer has another normalizer than the shards': \"",
+            displayable(*text), "\" has other ids (case, accents or rules, such as do_lower_case and strip_accents)",
+            "\n  do: make the shards with `bertpretrain_data shard --cased` or the model's tokenizer.json, or ignore this ",
+            "if the new reading is wanted");
+    } catch (const DataError& error) {
+        return concat("the tokenizer of the weights cannot be compared with the shards': ", error.what());
+    }
+}
+
+Source open_source(const RunPlan& plan, const std::filesystem::path& weights, bool leads) {
+    const InitializationConfig& wanted = plan.settings.initialization;
+    Source source;
+    FoundWeights found = find_weights(weights);
+    if (found.checkpoint)
+        source.checkpoint = std::make_unique<CheckpointReader>(
+            *found.checkpoint, leads ? CheckpointReader::Verify::contents : CheckpointReader::Verify::sizes);
+    else if (wanted.init_moments)
+        throw ConfigError(concat("initialization.init_moments: ", *wanted.init_from, " is ", found.what,
+                                 "; moments can only be read from checkpoints of this program"));
+    if (found.model) refuse_other_arithmetic(described_model(*found.model), plan.settings.model, *found.model);
+    if (found.vocabulary && !plan.data.vocabulary.empty())
+        source.new_tokens = new_tokens_of(*found.vocabulary, plan.data.vocabulary);
+    if (leads && found.vocabulary && !plan.data.vocabulary.empty() && !plan.data.casing.empty() && source.new_tokens.empty())
+        source.tokenizer_warning = compare_tokenizers(found, source.checkpoint.get(), plan.data);
+    const bool checks = leads && !found.checkpoint;
+    source.files =
+        std::make_unique<WeightFiles>(std::move(found), checks ? PtReader::Checksums::on_first_read : PtReader::Checksums::never);
+    if (checks) source.files->verify();
+    source.plan = plan_import(*source.files, plan.settings.model,
+                              {.missing_allowed = wanted.init_missing == InitMissing::random,
+                               .unexpected_allowed = wanted.init_unexpected == InitUnexpected::ignore,
+                               .vocabulary_grew = !source.new_tokens.empty()});
+    return source;
+}
+
+void say(const Source& source) {
+    const FoundWeights& found = source.files->found();
+    log_info(concat("weights from ", found.files.front().string(),
+                    found.files.size() > 1 ? concat(" and ", found.files.size() - 1, " more") : "", " (", found.what,
+                    "): ", source.plan.imports.size(), " tensors"));
+    for (const std::string& remark : source.plan.remarks) log_info("  " + remark);
+    const auto split = std::ranges::count_if(source.new_tokens, [](const NewToken& token) { return !token.pieces.empty(); });
+    if (!source.new_tokens.empty())
+        log_info(concat("  ", with_thousands(std::ssize(source.new_tokens)), " new tokens: ", with_thousands(split),
+                        " begin with the mean of their pieces' rows, the others with random values"));
+    if (!source.tokenizer_warning.empty()) log_warning(source.tokenizer_warning);
+    for (const std::string& name : source.plan.initial)
+        log_warning(concat("  ", name, " is missing in the file and keeps its initial values"));
+    for (const std::string& name : source.plan.ignored) log_warning(concat("  ", name, " in the file is ignored"));
+}
+
+/// Reads this rank's parts of the planned parameters into `slice`; the rest keeps its values.
+void fill_weights(const Source& source, const ParameterLayout& layout, std::span<const OwnedRun> runs, at::Tensor& slice) {
+    std::map<std::string, const PlannedImport*> planned;
+    for (const PlannedImport& import : source.plan.imports) planned[import.name] = &import;
+    const at::Tensor on_host = slice.cpu();
+    for (const OwnedRun& run : runs)
+        if (const auto found = planned.find(layout.parameters()[run.parameter].spec.name); found != planned.end())
+            read_planned(*source.files, *found->second, run.in_parameter, run.elements, on_host.data_ptr<float>() + run.in_slice);
+    fill_new_rows(*source.files, source.plan, source.new_tokens, layout, runs, on_host);
+    if (!on_host.is_same(slice)) slice.copy_(on_host);
+}
+
+void fill_moment(const CheckpointReader& reader, const std::string& moment, const ParameterLayout& layout,
+                 std::span<const OwnedRun> runs, at::Tensor& slice) {
+    const at::Tensor on_host = slice.cpu();
+    for (const OwnedRun& run : runs)
+        reader.read_moment(moment, layout.parameters()[run.parameter].spec.name, run.in_parameter,
+                           on_host.data_ptr<float>() + run.in_slice, run.elements);
+    if (!on_host.is_same(slice)) slice.copy_(on_host);
+}
+
+}  // namespace
+
+std::int64_t init_from(const RunPlan& plan, World& world, const ParameterLayout& layout, ShardedOptimizer& optimizer) {
+    const InitializationConfig& wanted = plan.settings.initialization;
+    const bool leads = world.rank() == 0;
+    std::int64_t updates = 0;
+    const std::filesystem::path weights = found_by_first(world, *wanted.init_from);
+    together(world, [&] {
+        const Source source = open_source(plan, weights, leads);
+        fill_weights(source, layout, optimizer.owned_runs(), optimizer.state().master);
+        if (wanted.init_moments) {
+            if (!source.new_tokens.empty())
+                throw ConfigError("initialization.init_moments: new tokens have no moments; set it to false");
+            if (!source.plan.remarks.empty())
+                throw ConfigError(concat("initialization.init_moments: moments need a model of the same shape, but ",
+                                         join(source.plan.remarks)));
+            fill_moment(*source.checkpoint, "exp_avg", layout, optimizer.owned_runs(), optimizer.state().exp_avg);
+            fill_moment(*source.checkpoint, "exp_avg_sq", layout, optimizer.owned_runs(), optimizer.state().exp_avg_sq);
+            const CheckpointReader& checkpoint = *source.checkpoint;
+            updates = TrainingProgress::read(checkpoint.progress(), checkpoint.folder() / progress_file).moment_updates();
+        }
+        if (leads) say(source);
+    });
+    return updates;
+}
+
+std::int64_t fill_initial_state(const RunPlan& plan, World& world, const ParameterLayout& layout, ShardedOptimizer& optimizer) {
+    OptimizerState& state = optimizer.state();
+    for (at::Tensor* slice : {&state.master, &state.exp_avg, &state.exp_avg_sq}) slice->zero_();
+    initialize_weights(layout, optimizer.owned_runs(), plan.settings.training.seed, state.master);
+    return plan.settings.initialization.init_from ? init_from(plan, world, layout, optimizer) : 0;
+}
+
+}  // namespace bertpretrain
