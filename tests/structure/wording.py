@@ -51,7 +51,7 @@ FRAGMENT = re.compile(r"(?:\"|//[/!]?<? |# |\"\"\")(Of (?:all ranks|a run|produc
 ALLOWED = [
     (r"tests/structure/wording\.py", r"", "the list itself"),
     (r"tests/structure/wording_test\.cpp", r"", "tries the list"),
-    (r"lib/text/\w+\.cpp", r"^(?:(?!//)[^\"])*$", "a variable's name: the line has neither a comment nor a string"),
+    (r"lib/text/\w+/\w+\.cpp", r"^(?:(?!//)[^\"])*$", "a variable's name: the line has neither a comment nor a string"),
     (r".*", r"be(hind) (a|the|an) (firewall|proxy|NAT|load balancer)", "a place"),
 ]
 
