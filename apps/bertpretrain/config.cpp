@@ -116,8 +116,13 @@ void add_config_command(CLI::App& app) {
 
     const auto which = std::make_shared<std::string>();
     CLI::App* explain = command->add_subcommand("explain", "Prints every setting: default, allowed values, meaning");
-    explain->add_option("setting", *which, "Print only this setting or section, such as optimizer");
-    explain->callback([which] { std::cout << explain_config<ExperimentConfig>(*which, output_width()) << std::flush; });
+    CLI::Option* setting = explain->add_option("setting", *which, "Print only this setting or section, such as optimizer");
+    const auto markdown = std::make_shared<bool>(false);
+    explain->add_flag("--markdown", *markdown, "Print a page in Markdown, as configs/SETTINGS.md is")->excludes(setting);
+    explain->callback([which, markdown] {
+        std::cout << (*markdown ? settings_page<ExperimentConfig>() : explain_config<ExperimentConfig>(*which, output_width()))
+                  << std::flush;
+    });
 
     CLI::App* compare = command->add_subcommand("compare", "Prints the settings that differ between two files or runs");
     compare->add_option("configs", *files, "Two experiment files or run folders")->required()->expected(2);

@@ -55,6 +55,16 @@ std::string allowed_text(const Setting& setting) {
     return type_text(setting) + (rule.empty() ? "" : " " + rule);
 }
 
+/// The text as a cell of a table in Markdown.
+std::string cell(std::string_view text) {
+    std::string escaped;
+    for (const char c : text) {
+        if (std::string_view("|<*").find(c) != std::string_view::npos) escaped += '\\';
+        escaped += c;
+    }
+    return escaped;
+}
+
 }  // namespace
 
 ordered_json to_json(const std::vector<Setting>& settings) {
@@ -120,6 +130,22 @@ std::string explain_settings(const std::vector<Setting>& defaults, const KnownNa
             setting.path, " (", setting.rule.is_required ? "required" : "default " + value_text(setting), "; ",
             allowed_text(setting), "; ", setting.resume == Resume::may_change ? "may change on resume" : "fixed on resume", ")");
         text += wrapped(facts, width, 2, 6) + wrapped(setting.meaning, width, 6, 6);
+    }
+    return text;
+}
+
+std::string settings_page(const std::vector<Setting>& defaults) {
+    std::string text =
+        "# Settings\n\nEvery setting of an experiment's file, as `bertpretrain config explain --markdown` prints this page.\n";
+    bool in_table = false;
+    for (const Setting& setting : defaults) {
+        if (setting.is_section) text += concat("\n## ", setting.path, "\n\n", cell(setting.meaning), "\n");
+        else if (!in_table) text += "\n| setting | default | allowed values | on resume | meaning |\n|---|---|---|---|---|\n";
+        in_table = !setting.is_section;
+        if (setting.is_section) continue;
+        text += concat("| `", setting.path, "` | ", setting.rule.is_required ? "required" : concat("`", value_text(setting), "`"),
+                       " | ", cell(allowed_text(setting)), " | ", setting.resume == Resume::may_change ? "may change" : "fixed",
+                       " | ", cell(setting.meaning), " |\n");
     }
     return text;
 }

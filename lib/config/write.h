@@ -27,6 +27,7 @@ nlohmann::ordered_json to_json(const std::vector<Setting>& settings);
 std::string settings_table(const std::vector<Setting>& settings, const std::vector<Setting>& defaults, Show show);
 std::string explain_settings(const std::vector<Setting>& defaults, const KnownNames& names, const std::string& which,
                              std::size_t width);
+std::string settings_page(const std::vector<Setting>& defaults);
 std::vector<Difference> compare_settings(const std::vector<Setting>& a, const std::vector<Setting>& b);
 }  // namespace detail
 
@@ -50,6 +51,13 @@ std::string settings_table(const T& config, Show show = Show::changed) {
 template <Config T>
 std::string explain_config(const std::string& which = "", std::size_t width = 100) {
     return detail::explain_settings(list_settings(T{}), known_names<T>(), which, width);
+}
+
+/// Returns a page in Markdown: a table per section, with the default, the allowed values and the meaning of every setting, and
+/// whether it may change on resume.
+template <Config T>
+std::string settings_page() {
+    return detail::settings_page(list_settings(T{}));
 }
 
 /// Returns the settings that differ between `a` and `b`, in the order of describe().
