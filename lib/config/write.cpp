@@ -136,7 +136,9 @@ std::string explain_settings(const std::vector<Setting>& defaults, const KnownNa
 
 std::string settings_page(const std::vector<Setting>& defaults) {
     std::string text =
-        "# Settings\n\nEvery setting of an experiment's file, as `bertpretrain config explain --markdown` prints this page.\n";
+
+        "# Settings\n\nEvery setting of an experiment's file, as `bertpretrain config explain --markdown` prints this page. "
+        "`--set section.key=value` sets one for a command. A run that resumes must keep those that are fixed.\n";
     bool in_table = false;
     for (const Setting& setting : defaults) {
         if (setting.is_section) text += concat("\n## ", setting.path, "\n\n", cell(setting.meaning), "\n");
