@@ -14,7 +14,7 @@
 #include <ATen/core/Tensor.h>
 #include <c10/core/Event.h>
 
-#include "batches/sequence_layout.h"
+#include "kernels/interface/sequence_layout.h"
 
 namespace bertpretrain {
 

@@ -10,8 +10,8 @@
 
 #include <ATen/core/Tensor.h>
 
-#include "batches/sequence_layout.h"
 #include "kernels/interface/dropout.h"
+#include "kernels/interface/sequence_layout.h"
 
 namespace bertpretrain {
 

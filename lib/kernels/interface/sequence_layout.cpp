@@ -1,4 +1,4 @@
-#include "batches/sequence_layout.h"
+#include "kernels/interface/sequence_layout.h"
 
 #include <algorithm>
 #include <cstddef>

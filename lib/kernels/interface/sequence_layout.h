@@ -14,8 +14,7 @@ namespace bertpretrain {
 struct SequenceLayout {
     std::vector<std::int64_t> starts_B1{0};  ///< on the host
     /// The samples' numbers in the order of the whole run, on the host. They key dropout, so that a mask depends on the sample
-    /// and not on the micro-batch or rank that computes it. Further sequences of one sample have numbers of their own
-    /// (build_batch).
+    /// and not on the micro-batch or rank that computes it. Further sequences of one sample have numbers of their own.
     std::vector<std::int64_t> samples_B;
     std::int64_t longest = 0;                       ///< tokens of the longest sequence
     at::Tensor device_starts_B1, device_samples_B;  ///< the same values as int64 tensors on the batch's device
@@ -31,7 +30,7 @@ struct SequenceLayout {
 /// The layout without its device tensors. @throws std::logic_error when the two sizes differ
 SequenceLayout host_layout(std::span<const std::int64_t> lengths_B, std::span<const std::int64_t> samples_B);
 
-/// The whole layout. Waits for the copies to a GPU: for tests, proofs and benchmarks. build_batch() makes those of batches.
+/// The whole layout. Waits for the copies to a GPU, so it is for tests, proofs and benchmarks only.
 SequenceLayout sequence_layout(std::span<const std::int64_t> lengths_B, std::span<const std::int64_t> samples_B,
                                at::Device device);
 
