@@ -27,9 +27,8 @@ InUse& in_use(at::DeviceType type) {
 }
 
 KernelSet set_of_cpu() {
-    static const FunctionTable of_cpu BERTPRETRAIN_FUNCTIONS_OF(cpu);
     const bool plain = cpu::instruction_set() == cpu::InstructionSet::reference;
-    KernelSet set = plain ? reference_kernels() : KernelSet{"cpu", of_cpu, &cpu_optimizer_kernels(), {}};
+    KernelSet set = plain ? reference_kernels() : KernelSet{"cpu", cpu::functions(), &cpu_optimizer_kernels(), {}};
     set.matmul = {};  // selected by matmul_libraries.h
     return set;
 }
@@ -49,8 +48,7 @@ const KernelSet& usual_kernels(at::Device device) {
 }  // namespace
 
 const KernelSet& reference_kernels() {
-    static const KernelSet set{"reference", BERTPRETRAIN_FUNCTIONS_OF(reference), &reference_optimizer_kernels(),
-                               reference_matmul()};
+    static const KernelSet set{"reference", reference::functions(), &reference_optimizer_kernels(), reference_matmul()};
     return set;
 }
 

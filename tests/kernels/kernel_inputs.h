@@ -10,7 +10,7 @@
 #include <ATen/ATen.h>
 #include <ATen/CPUGeneratorImpl.h>
 
-#include "kernels/interface/function_table.h"
+#include "kernels/interface/implementations.h"
 #include "support/catch.h"
 
 namespace bertpretrain::testing {
@@ -20,8 +20,8 @@ struct Operations : FunctionTable {
     std::string name;
 };
 
-inline const Operations reference_operations{BERTPRETRAIN_FUNCTIONS_OF(reference), "reference"};
-inline const Operations cpu_operations{BERTPRETRAIN_FUNCTIONS_OF(cpu), "cpu"};
+inline const Operations reference_operations{reference::functions(), "reference"};
+inline const Operations cpu_operations{cpu::functions(), "cpu"};
 inline const std::vector<Operations> both_implementations{reference_operations, cpu_operations};
 
 /// Independent normal numbers, equal for equal seeds.

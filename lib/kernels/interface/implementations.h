@@ -1,19 +1,19 @@
 #pragma once
-// The fused operations, declared once per implementation: reference/ is plain ATen on any device, cpu/ is vectorized, cuda/ is a
-// module that only programs with a GPU open (cuda_module.h).
+// The implementations of the fused operations: reference/ is plain ATen on any device, cpu/ is vectorized, cuda/ is a module that
+// only programs with a GPU open (cuda_module.h).
 
-#include "kernels/interface/fused_types.h"
+#include "kernels/interface/function_table.h"
 #include "kernels/interface/optimizer_kernels.h"
 
 namespace bertpretrain::reference {
-#include "kernels/interface/fused_functions.inc"
+#include "kernels/interface/implementation.inc"
 }  // namespace bertpretrain::reference
 
 namespace bertpretrain::cpu {
-#include "kernels/interface/fused_functions.inc"
+#include "kernels/interface/implementation.inc"
 }  // namespace bertpretrain::cpu
 
 namespace bertpretrain::cuda {
-#include "kernels/interface/fused_functions.inc"
+#include "kernels/interface/implementation.inc"
 const OptimizerKernels& optimizer_kernels();
 }  // namespace bertpretrain::cuda

@@ -5,6 +5,7 @@
 #include "kernels/cuda/module/flash_attention.h"
 #include "kernels/cuda/tensors.h"
 #include "kernels/interface/cuda_module.h"
+#include "kernels/interface/implementations.h"
 
 namespace bertpretrain::cuda {
 
@@ -13,18 +14,17 @@ cudaStream_t current_stream() { return at::cuda::getCurrentCUDAStream(); }
 namespace {
 
 /// Flash attention for short sequences too: the alternative if our own kernels are wrong or slower.
-KernelSet with_flash_attention(FunctionTable functions) {
-    functions.attention = flash_attention;
-    functions.attention_backward = flash_attention_backward;
-    return {"flash attention", functions, &optimizer_kernels(), {}, flash_counts_dropout};
+KernelSet with_flash_attention(FunctionTable table) {
+    table.attention = flash_attention;
+    table.attention_backward = flash_attention_backward;
+    return {"flash attention", table, &optimizer_kernels(), {}, flash_counts_dropout};
 }
 
 CudaModule make_module() {
-    const FunctionTable functions BERTPRETRAIN_FUNCTIONS_OF(cuda);
-    return {functions,
+    return {functions(),
             &optimizer_kernels(),
             attention_counts_dropout,
-            {with_flash_attention(functions)},
+            {with_flash_attention(functions())},
             [](std::size_t shared_bytes) { launch_empty_kernel(shared_bytes, current_stream()); }};
 }
 
