@@ -5,26 +5,29 @@
 using namespace bertpretrain;
 using namespace bertpretrain::testing;
 
-TEST_CASE("bias + GELU and its backward equal autograd, in both forms") {
+TEST_CASE("bias + GELU and its backward equal autograd in both forms, with and without a bias") {
     for (const at::ScalarType compute_dtype : {at::kFloat, at::kBFloat16})
         for (const Activation activation : {Activation::gelu_erf, Activation::gelu_tanh})
             for (const std::int64_t F : {1, 72, 136})
-                for (const std::int64_t T : {1, 2, 37}) {
+                for (const auto& [T, has_bias] :
+                     std::vector<std::pair<std::int64_t, bool>>{{1, true}, {2, true}, {37, true}, {37, false}}) {
                     RandomTensors random(static_cast<std::uint64_t>(F + T));
-                    const at::Tensor x_TF = (random.normal({T, F}) * 2).to(compute_dtype), bias_F = random.normal({F});
+                    const at::Tensor x_TF = (random.normal({T, F}) * 2).to(compute_dtype),
+                                     bias_F = has_bias ? random.normal({F}) : at::Tensor();
                     const at::Tensor dy_TF = random.normal({T, F}, compute_dtype), before_F = random.normal({F});
                     const at::Tensor x = leaf(x_TF), bias = leaf(bias_F);
-                    const at::Tensor y = at::gelu(x + bias, activation == Activation::gelu_erf ? "none" : "tanh");
+                    const at::Tensor y = at::gelu(has_bias ? x + bias : x, activation == Activation::gelu_erf ? "none" : "tanh");
                     (y * dy_TF.to(at::kDouble)).sum().backward();
                     for (const Operations& operations : both_implementations) {
-                        CAPTURE(operations.name, compute_dtype, activation == Activation::gelu_erf, F, T);
-                        const at::Tensor y_TF = operations.bias_activation(x_TF, bias_F, activation), d_bias_F = before_F.clone();
+                        CAPTURE(operations.name, compute_dtype, activation == Activation::gelu_erf, F, T, has_bias);
+                        const at::Tensor y_TF = operations.bias_activation(x_TF, bias_F, activation),
+                                         d_bias_F = has_bias ? before_F.clone() : at::Tensor();
                         const at::Tensor dx_TF = operations.bias_activation_backward(dy_TF, x_TF, bias_F, activation, d_bias_F);
                         CHECK(y_TF.scalar_type() == compute_dtype);
                         CHECK(dx_TF.scalar_type() == compute_dtype);
                         CHECK_ROUNDED(y_TF, y.detach());
                         CHECK_ROUNDED(dx_TF, x.grad());
-                        CHECK_ROUNDED(d_bias_F, bias.grad() + before_F);
+                        if (has_bias) CHECK_ROUNDED(d_bias_F, bias.grad() + before_F);
                     }
                 }
 }

@@ -14,12 +14,12 @@ const std::vector<Shape> shapes{{40, 5}, {72, 4}, {101, 1}, {128, 2}};
 struct Inputs {
     at::Tensor qkv_T3H, bias_3H, d_context_TH, d_bias_before_3H;
 
-    Inputs(std::int64_t T, std::int64_t H, at::ScalarType compute_dtype, double spread = 1) {
+    Inputs(std::int64_t T, std::int64_t H, at::ScalarType compute_dtype, double spread = 1, bool has_bias = true) {
         RandomTensors random(static_cast<std::uint64_t>(H));
         qkv_T3H = (random.normal({T, 3 * H}) * spread).to(compute_dtype);
-        bias_3H = random.normal({3 * H}) * spread;
+        if (has_bias) bias_3H = random.normal({3 * H}) * spread;
         d_context_TH = random.normal({T, H}, compute_dtype);
-        d_bias_before_3H = random.normal({3 * H});
+        if (has_bias) d_bias_before_3H = random.normal({3 * H});
     }
 };
 
@@ -30,7 +30,8 @@ struct Results {
 
 Results run(const Operations& operations, const Inputs& in, const Ragged& batch, std::int64_t heads, double probability) {
     const Attention attention{batch.layout, heads, dropout_of(probability, Purpose::attention_dropout)};
-    Results results{operations.attention(in.qkv_T3H, in.bias_3H, attention), {}, in.d_bias_before_3H.clone()};
+    Results results{operations.attention(in.qkv_T3H, in.bias_3H, attention), {}, {}};
+    if (in.bias_3H.defined()) results.d_bias_3H = in.d_bias_before_3H.clone();
     results.d_qkv_T3H =
         operations.attention_backward(in.d_context_TH, in.qkv_T3H, in.bias_3H, results.forward, attention, results.d_bias_3H);
     return results;
@@ -48,9 +49,9 @@ at::Tensor keep_factors(const Dropout& dropout, std::int64_t sample, std::int64_
 
 /// Attention as in Vaswani et al. and its autograd, in float64.
 Results expected(const Inputs& in, const Ragged& batch, std::int64_t heads, double probability) {
-    const std::int64_t H = in.bias_3H.size(0) / 3, D = H / heads;
+    const std::int64_t H = in.d_context_TH.size(1), D = H / heads;
     const at::Tensor qkv = leaf(in.qkv_T3H), bias = leaf(in.bias_3H);
-    const at::Tensor biased = qkv + bias;
+    const at::Tensor biased = bias.defined() ? qkv + bias : qkv;
     const Dropout dropout = dropout_of(probability, Purpose::attention_dropout);
     std::vector<at::Tensor> contexts, log_sums;
     for (std::size_t b = 0; b < batch.layout.samples_B.size(); ++b) {
@@ -66,41 +67,45 @@ Results expected(const Inputs& in, const Ragged& batch, std::int64_t heads, doub
     }
     const at::Tensor context = at::cat(contexts);
     (context * in.d_context_TH.to(at::kDouble)).sum().backward();
-    return {{context.detach(), at::cat(log_sums).detach()}, qkv.grad(), bias.grad()};
+    return {{context.detach(), at::cat(log_sums).detach()}, qkv.grad(), bias.defined() ? bias.grad() : at::Tensor()};
 }
 
 }  // namespace
 
-TEST_CASE("attention over ragged sequences and its backward equal autograd") {
+TEST_CASE("attention over ragged sequences and its backward equal autograd, with and without a bias") {
     const Ragged batch = ragged({1, 2, 17, 43, 3});
     for (const at::ScalarType compute_dtype : {at::kFloat, at::kBFloat16})
         for (const double probability : {0.0, 0.1})
-            for (const Shape& shape : shapes) {
-                const std::int64_t H = shape.H;
-                const Inputs in(batch.tokens(), H, compute_dtype);
-                const Results right = expected(in, batch, shape.N, probability);
-                for (const Operations& operations : both_implementations) {
-                    CAPTURE(operations.name, compute_dtype, probability, H);
-                    const Results results = run(operations, in, batch, shape.N, probability);
-                    CHECK(results.forward.context_TH.scalar_type() == compute_dtype);
-                    CHECK(results.d_qkv_T3H.scalar_type() == compute_dtype);
-                    CHECK_ROUNDED(results.forward.context_TH, right.forward.context_TH);
-                    CHECK_ROUNDED(results.forward.log_sum_exp_TN, right.forward.log_sum_exp_TN);
-                    for (std::int64_t third = 0; third < 3; ++third) {
-                        CAPTURE(third);
-                        // With bf16 matmuls, the score gradients are rounded as well: two roundings give 2.4e-3, three 2.9e-3.
-                        const double bound = compute_dtype == at::kBFloat16 ? 2.7e-3 : rounding_bound(results.d_qkv_T3H);
-                        CHECK(relative_error(results.d_qkv_T3H.narrow(1, third * H, H),
-                                             right.d_qkv_T3H.narrow(1, third * H, H)) <= bound);
-                        const at::Tensor before = in.d_bias_before_3H.narrow(0, third * H, H),
-                                         after = results.d_bias_3H.narrow(0, third * H, H);
-                        if (third == 1) CHECK(same_bits(after, before));
-                        else CHECK_ROUNDED(after, before + right.d_bias_3H.narrow(0, third * H, H));
+            for (const Shape& shape : shapes)
+                for (const bool has_bias : {true, false}) {
+                    const std::int64_t H = shape.H;
+                    const Inputs in(batch.tokens(), H, compute_dtype, 1, has_bias);
+                    const Results right = expected(in, batch, shape.N, probability);
+                    for (const Operations& operations : both_implementations) {
+                        CAPTURE(operations.name, compute_dtype, probability, H, has_bias);
+                        const Results results = run(operations, in, batch, shape.N, probability);
+                        CHECK(results.forward.context_TH.scalar_type() == compute_dtype);
+                        CHECK(results.d_qkv_T3H.scalar_type() == compute_dtype);
+                        CHECK_ROUNDED(results.forward.context_TH, right.forward.context_TH);
+                        CHECK_ROUNDED(results.forward.log_sum_exp_TN, right.forward.log_sum_exp_TN);
+                        for (std::int64_t third = 0; third < 3; ++third) {
+                            CAPTURE(third);
+                            // With bf16 matmuls, the score gradients are rounded as well: two roundings give 2.4e-3,
+                            // three 2.9e-3.
+                            const double bound = compute_dtype == at::kBFloat16 ? 2.7e-3 : rounding_bound(results.d_qkv_T3H);
+                            CHECK(relative_error(results.d_qkv_T3H.narrow(1, third * H, H),
+                                                 right.d_qkv_T3H.narrow(1, third * H, H)) <= bound);
+                            if (!has_bias) continue;
+                            const at::Tensor before = in.d_bias_before_3H.narrow(0, third * H, H),
+                                             after = results.d_bias_3H.narrow(0, third * H, H);
+                            if (third == 1) CHECK(same_bits(after, before));
+                            else CHECK_ROUNDED(after, before + right.d_bias_3H.narrow(0, third * H, H));
+                        }
+                        if (has_bias)
+                            CHECK(right.d_bias_3H.narrow(0, H, H).abs().max().item<double>() <
+                                  1e-12);  // the reason why the key's third is not computed
                     }
-                    CHECK(right.d_bias_3H.narrow(0, H, H).abs().max().item<double>() <
-                          1e-12);  // the reason why the key's third is not computed
                 }
-            }
 }
 
 TEST_CASE("a sequence's attention does not depend on the sequences beside it") {

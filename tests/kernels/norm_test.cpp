@@ -10,13 +10,14 @@ constexpr double eps = 1e-12;
 
 /// Which of the optional tensors are defined.
 struct Choice {
-    bool out, residual, d_normed, d_fp32, d_sum;
+    bool out, residual, d_normed, d_fp32, d_sum, biases = true;
 };
 const std::vector<Choice> choices{{true, true, true, true, false},   // post-LN, inner layers
                                   {true, true, false, true, false},  // post-LN, last layer
                                   {true, true, true, false, true},   // pre-LN
                                   {true, false, true, false, true},  // pre_ln_zero_residual, layer 0
-                                  {false, true, true, false, false}, {false, true, false, true, true}};
+                                  {false, true, true, false, false},      {false, true, false, true, true},
+                                  {true, true, true, false, true, false}, {false, true, true, false, false, false}};
 
 struct Inputs {
     at::Tensor out_TH, bias_H, residual_TH, d_normed_TH, d_fp32_TH, d_sum_TH;
@@ -26,12 +27,12 @@ struct Inputs {
     Inputs(const Choice& choice, std::int64_t T, std::int64_t H, at::ScalarType compute_dtype) {
         RandomTensors random(static_cast<std::uint64_t>(H));
         if (choice.out) out_TH = random.normal({T, H}, compute_dtype);
-        if (choice.out) bias_H = random.normal({H});
+        if (choice.out && choice.biases) bias_H = random.normal({H});
         if (choice.residual) residual_TH = random.normal({T, H}) + 0.5;
         if (choice.d_normed) d_normed_TH = random.normal({T, H}, compute_dtype);
         if (choice.d_fp32) d_fp32_TH = random.normal({T, H});
         if (choice.d_sum) d_sum_TH = random.normal({T, H});
-        norm = {random.normal({H}) + 1, random.normal({H})};
+        norm = {random.normal({H}) + 1, choice.biases ? random.normal({H}) : at::Tensor()};
         weight_before_H = random.normal({H});
         norm_bias_before_H = random.normal({H});
         bias_before_H = random.normal({H});
@@ -52,8 +53,9 @@ Results run(const Operations& operations, const Inputs& in, const Ragged& batch,
     const Dropout dropout = dropout_of(probability);
     results.forward = operations.dropout_residual_norm(
         {in.out_TH, in.bias_H, in.residual_TH, in.norm, eps, dropout, batch.rows, compute_dtype, true});
-    results.d_norm = {in.weight_before_H.clone(), in.norm_bias_before_H.clone()};
-    if (in.out_TH.defined()) results.d_bias_H = in.bias_before_H.clone();
+    results.d_norm.weight_H = in.weight_before_H.clone();
+    if (in.norm.bias_H.defined()) results.d_norm.bias_H = in.norm_bias_before_H.clone();
+    if (in.bias_H.defined()) results.d_bias_H = in.bias_before_H.clone();
     results.gradients =
         operations.dropout_residual_norm_backward({in.d_normed_TH, in.d_fp32_TH, in.d_sum_TH, results.forward, in.norm, dropout,
                                                    batch.rows, compute_dtype, results.d_norm, results.d_bias_H});
@@ -69,7 +71,7 @@ Results expected(const Inputs& in, const Ragged& batch, double probability) {
     if (in.out_TH.defined()) {
         const at::Tensor keep = reference::dropout_factors(dropout_of(probability), batch.rows.sample_T, batch.rows.position_T,
                                                            at::zeros_like(batch.rows.sample_T), H);
-        sum = sum + (out + bias) * (probability > 0 ? keep.to(at::kDouble) : at::ones_like(out));
+        sum = sum + (bias.defined() ? out + bias : out) * (probability > 0 ? keep.to(at::kDouble) : at::ones_like(out));
     }
     if (in.residual_TH.defined()) sum = sum + in.residual_TH.to(at::kDouble);
     sum.retain_grad();
@@ -85,9 +87,10 @@ Results expected(const Inputs& in, const Ragged& batch, double probability) {
     results.forward.mean_T = sum.detach().mean(1);
     results.forward.rstd_T = (sum.detach().var(1, false) + eps).rsqrt();
     results.gradients.sum_TH = sum.grad();
-    results.d_norm = {weight.grad() + in.weight_before_H, norm_bias.grad() + in.norm_bias_before_H};
+    results.d_norm.weight_H = weight.grad() + in.weight_before_H;
+    if (norm_bias.defined()) results.d_norm.bias_H = norm_bias.grad() + in.norm_bias_before_H;
     if (in.out_TH.defined()) results.gradients.out_TH = out.grad();
-    if (in.out_TH.defined()) results.d_bias_H = bias.grad() + in.bias_before_H;
+    if (bias.defined()) results.d_bias_H = bias.grad() + in.bias_before_H;
     return results;
 }
 
@@ -103,7 +106,7 @@ TEST_CASE("dropout + residual + LayerNorm and its backward equal autograd, with 
                     const Results right = expected(in, batch, probability);
                     for (const Operations& operations : both_implementations) {
                         CAPTURE(operations.name, compute_dtype, probability, H, choice.out, choice.residual, choice.d_normed,
-                                choice.d_fp32, choice.d_sum);
+                                choice.d_fp32, choice.d_sum, choice.biases);
                         const Results results = run(operations, in, batch, probability, compute_dtype);
                         CHECK(results.forward.normed_TH.scalar_type() == compute_dtype);
                         CHECK_ROUNDED(results.forward.sum_TH, right.forward.sum_TH);
@@ -113,12 +116,12 @@ TEST_CASE("dropout + residual + LayerNorm and its backward equal autograd, with 
                         CHECK_ROUNDED(results.forward.rstd_T, right.forward.rstd_T);
                         CHECK_ROUNDED(results.gradients.sum_TH, right.gradients.sum_TH);
                         CHECK_ROUNDED(results.d_norm.weight_H, right.d_norm.weight_H);
-                        CHECK_ROUNDED(results.d_norm.bias_H, right.d_norm.bias_H);
+                        if (choice.biases) CHECK_ROUNDED(results.d_norm.bias_H, right.d_norm.bias_H);
                         CHECK(results.gradients.out_TH.defined() == choice.out);
                         if (!choice.out) continue;
                         CHECK(results.gradients.out_TH.scalar_type() == compute_dtype);
                         CHECK_ROUNDED(results.gradients.out_TH, right.gradients.out_TH);
-                        CHECK_ROUNDED(results.d_bias_H, right.d_bias_H);
+                        if (choice.biases) CHECK_ROUNDED(results.d_bias_H, right.d_bias_H);
                     }
                 }
 }
@@ -142,10 +145,11 @@ TEST_CASE("the fp32 copy of a normalized row is kept only on request") {
 }
 
 TEST_CASE("a residual that is a LayerNorm is recomputed to rounding") {
-    const Choice inner = choices[0];
+    Choice inner = choices[0];
     for (const at::ScalarType compute_dtype : {at::kFloat, at::kBFloat16})
         for (const std::int64_t H : {7, 256, 1024}) {
-            CAPTURE(compute_dtype, H);
+            inner.biases = H != 256;
+            CAPTURE(compute_dtype, H, inner.biases);
             const Inputs in(inner, 13, H, compute_dtype), before(inner, 13, H, compute_dtype);
             const Ragged batch = ragged({13});
             const NormResult normed = reference::dropout_residual_norm(

@@ -16,20 +16,23 @@ struct Case {
     double dropout;
     at::ScalarType compute_dtype = at::kFloat;
     std::int64_t rows_of_none = 0;
+    bool has_bias = true;
 };
 
 void check(const Case& what) {
-    CAPTURE(what.lengths, what.heads, what.head_size, what.dropout, what.compute_dtype);
+    CAPTURE(what.lengths, what.heads, what.head_size, what.dropout, what.compute_dtype, what.has_bias);
     const Ragged batch = ragged(what.lengths);
     RandomTensors random(9);
     const std::int64_t T = batch.tokens() + what.rows_of_none, H = what.heads * what.head_size;
-    const at::Tensor qkv_T3H = random.normal({T, 3 * H}, what.compute_dtype), bias_3H = random.normal({3 * H}),
+    const at::Tensor qkv_T3H = random.normal({T, 3 * H}, what.compute_dtype),
+                     bias_3H = what.has_bias ? random.normal({3 * H}) : at::Tensor(),
                      d_context_TH = random.normal({T, H}, what.compute_dtype);
     const Attention shape{batch.layout, what.heads, dropout_of(what.dropout, Purpose::attention_dropout)};
     REQUIRE((cuda::own_attention_kernels(cuda::attention_size(qkv_T3H, shape)) == cuda::AttentionKernels::any));
     const auto run = [&](auto forward, auto backward) {
         const AttentionResult result = forward(qkv_T3H, bias_3H, shape);
-        Results all{result.context_TH, result.log_sum_exp_TN, {}, at::ones_like(bias_3H)};
+        Results all{result.context_TH, result.log_sum_exp_TN, {}, {}};
+        if (what.has_bias) all.d_bias_3H = at::ones_like(bias_3H);
         all.d_qkv_T3H = backward(d_context_TH, qkv_T3H, bias_3H, result, shape, all.d_bias_3H);
         return all;
     };
@@ -38,13 +41,14 @@ void check(const Case& what) {
     CHECK_ROUNDED(ours.first.context_TH, right.context_TH);
     CHECK_ROUNDED(ours.first.log_sum_exp_TN, right.log_sum_exp_TN);
     // In bf16, the score gradients are computed from the rounded context; in fp32 nothing is rounded.
-    const double bound = what.compute_dtype == at::kFloat ? rounding_bound(right.d_bias_3H) : 1e-2;
+    const double bound = what.compute_dtype == at::kFloat ? rounding_bound(right.log_sum_exp_TN) : 1e-2;
     CHECK(relative_error(ours.first.d_qkv_T3H, right.d_qkv_T3H) < bound);
-    CHECK(relative_error(ours.first.d_bias_3H, right.d_bias_3H) < bound);
-    CHECK(at::equal(ours.first.d_bias_3H.narrow(0, H, H), at::ones({H})));
     CHECK(ours.first.d_qkv_T3H.narrow(0, batch.tokens(), what.rows_of_none).eq(0).all().item<bool>());
     CHECK_SAME_BITS(ours, context_TH);
     CHECK_SAME_BITS(ours, d_qkv_T3H);
+    if (!what.has_bias) return;
+    CHECK(relative_error(ours.first.d_bias_3H, right.d_bias_3H) < bound);
+    CHECK(at::equal(ours.first.d_bias_3H.narrow(0, H, H), at::ones({H})));
     CHECK_SAME_BITS(ours, d_bias_3H);
 }
 
@@ -58,6 +62,10 @@ TEST_CASE("attention on CUDA in fp32 equals the reference for sequences of any l
 TEST_CASE("attention on CUDA in fp32 drops what the reference drops", "[system]") {
     check({{129, 260}, 1, 8, 0.1, at::kFloat, 2});
     check({{40}, 3, 16, 0.5});
+}
+
+TEST_CASE("attention on CUDA in fp32 equals the reference without a bias") {
+    check({{40, 1, 33}, 2, 16, 0.1, at::kFloat, 5, /*has_bias=*/false});
 }
 
 TEST_CASE("attention on CUDA takes heads of any size, and bf16", "[system]") {

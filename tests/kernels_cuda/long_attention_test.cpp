@@ -6,8 +6,9 @@ using namespace bertpretrain::testing::own_attention;
 
 namespace {
 
-void check_long(const Case& what) {
-    const Inputs in(what);
+void check_long(const Case& what, bool has_bias = true) {
+    Inputs in(what);
+    if (!has_bias) in.bias_3H = at::Tensor();
     REQUIRE((kernels_of(in) == cuda::AttentionKernels::long_sequences));
     check_attention(in, Rounded::queries);
 }
@@ -19,6 +20,10 @@ TEST_CASE("long attention on CUDA equals the reference for sequences of any leng
     check_long({{129, 64, 65}, 1, 64, 0});
     check_long({{512}, 1, 64, 0, 1});
     check_long({{530}, 1, 32, 0.1});
+}
+
+TEST_CASE("long attention on CUDA equals the reference without a bias") {
+    check_long({{150, 1, 20}, 1, 64, 0.1, 3}, /*has_bias=*/false);
 }
 
 TEST_CASE("long attention on CUDA drops what the reference drops, forward and backward", "[system]") {

@@ -36,7 +36,8 @@ template <class Forward, class Backward>
 Results run(const Forward& forward, const Backward& backward, const Inputs& in, const at::Tensor& qkv_T3H,
             const at::Tensor& bias_3H) {
     const AttentionResult result = forward(qkv_T3H, bias_3H, in.shape());
-    Results all{result.context_TH, result.log_sum_exp_TN, {}, at::ones_like(bias_3H)};
+    Results all{result.context_TH, result.log_sum_exp_TN, {}, {}};
+    if (bias_3H.defined()) all.d_bias_3H = at::ones_like(bias_3H);
     all.d_qkv_T3H = backward(in.d_context_TH, qkv_T3H, bias_3H, result, in.shape(), all.d_bias_3H);
     return all;
 }
@@ -55,15 +56,17 @@ inline cuda::AttentionKernels kernels_of(const Inputs& in) {
 
 /// The reference on the kernels' operands.
 inline Results right(const Inputs& in, Rounded rounded) {
-    at::Tensor biased_T3H = in.qkv_T3H.to(at::kFloat) + in.bias_3H;
+    at::Tensor biased_T3H = in.qkv_T3H.to(at::kFloat);
+    if (in.bias_3H.defined()) biased_T3H = biased_T3H + in.bias_3H;
     if (rounded == Rounded::all) biased_T3H = biased_T3H.to(at::kBFloat16);
     else if (rounded == Rounded::queries) {
-        const at::Tensor queries_TH = biased_T3H.narrow(1, 0, in.bias_3H.size(0) / 3);
+        const at::Tensor queries_TH = biased_T3H.narrow(1, 0, in.d_context_TH.size(1));
         queries_TH.copy_(queries_TH.to(at::kBFloat16));
     }
     Inputs operands = in;
     operands.d_context_TH = in.d_context_TH.to(biased_T3H.scalar_type());
-    return run(reference::attention, reference::attention_backward, operands, biased_T3H, at::zeros_like(in.bias_3H));
+    return run(reference::attention, reference::attention_backward, operands, biased_T3H,
+               in.bias_3H.defined() ? at::zeros_like(in.bias_3H) : at::Tensor());
 }
 
 /// Probabilities, score gradients and results are rounded to bf16, each by at most 2^-9 of itself and 1.1e-3 in the root mean
@@ -73,11 +76,10 @@ constexpr double forward_bound = 3e-3;
 
 inline void check_attention(const Inputs& in, Rounded rounded, double backward_bound = 6e-3) {
     const Case& what = in.what;
-    CAPTURE(what.lengths, what.heads, what.head_size, what.dropout);
+    CAPTURE(what.lengths, what.heads, what.head_size, what.dropout, in.bias_3H.defined());
     const auto results = in_two_orders([&] { return ours(in); });
     CHECK_SAME_BITS(results, context_TH);
     CHECK_SAME_BITS(results, d_qkv_T3H);
-    CHECK_SAME_BITS(results, d_bias_3H);
     const Results expected = right(in, rounded);
     const std::int64_t H = what.heads * what.head_size, T = in.batch.tokens();
     CHECK(relative_error(results.first.context_TH, expected.context_TH) < forward_bound);
@@ -87,10 +89,12 @@ inline void check_attention(const Inputs& in, Rounded rounded, double backward_b
         const auto of = [&](const at::Tensor& rows) { return rows.narrow(1, part * H, H); };
         CHECK(relative_error(of(results.first.d_qkv_T3H), of(expected.d_qkv_T3H)) < backward_bound);
     }
-    CHECK(relative_error(results.first.d_bias_3H, expected.d_bias_3H) < backward_bound);
-    CHECK(at::equal(results.first.d_bias_3H.narrow(0, H, H), at::ones({H})));  // the key's bias has no gradient
     CHECK(results.first.context_TH.narrow(0, T, what.rows_of_none).eq(0).all().item<bool>());
     CHECK(results.first.d_qkv_T3H.narrow(0, T, what.rows_of_none).eq(0).all().item<bool>());
+    if (!in.bias_3H.defined()) return;
+    CHECK_SAME_BITS(results, d_bias_3H);
+    CHECK(relative_error(results.first.d_bias_3H, expected.d_bias_3H) < backward_bound);
+    CHECK(at::equal(results.first.d_bias_3H.narrow(0, H, H), at::ones({H})));  // the key's bias has no gradient
 }
 
 /// Checks that a sample of `length` tokens has the same bits alone as after another one of `other` tokens.

@@ -6,8 +6,9 @@ using namespace bertpretrain::testing::own_attention;
 
 namespace {
 
-void check_short(const Case& what) {
-    const Inputs in(what);
+void check_short(const Case& what, bool has_bias = true) {
+    Inputs in(what);
+    if (!has_bias) in.bias_3H = at::Tensor();
     REQUIRE((kernels_of(in) == cuda::AttentionKernels::short_sequences));
     check_attention(in, Rounded::all);
 }
@@ -18,6 +19,10 @@ TEST_CASE("short attention on CUDA equals the reference for sequences of any len
     check_short({{128, 77, 0, 1, 50}, 1, 64, 0, 5});
     check_short({{15, 16, 17, 64, 65}, 1, 64, 0});
     check_short({{127, 2}, 1, 64, 0, 1});
+}
+
+TEST_CASE("short attention on CUDA equals the reference without a bias") {
+    check_short({{90, 1, 20}, 2, 64, 0.1, 3}, /*has_bias=*/false);
 }
 
 TEST_CASE("short attention on CUDA drops what the reference drops, forward and backward", "[system]") {

@@ -56,6 +56,7 @@ BERTPRETRAIN_INLINE void backward_row(const W* dy, const W* x, const float* bias
 
 at::Tensor bias_activation(const at::Tensor& x_TF, const at::Tensor& bias_F, Activation activation) {
     at::Tensor y_TF = at::empty_like(x_TF);
+    const at::Tensor added_F = bias_or_zeros(bias_F, x_TF);
     const std::int64_t F = x_TF.size(1);
     with_compute_dtype(x_TF.scalar_type(), [&](auto w) {
         using W = decltype(w);
@@ -65,7 +66,7 @@ at::Tensor bias_activation(const at::Tensor& x_TF, const at::Tensor& bias_F, Act
                 for_stretches(
                     F, [&](std::int64_t from) { fetch(x + from, stretch); },
                     [&](std::int64_t from, std::int64_t width) {
-                        by_instruction_set<&forward_row<W>>(x + from, fp32_data(bias_F) + from, width, activation,
+                        by_instruction_set<&forward_row<W>>(x + from, fp32_data(added_F) + from, width, activation,
                                                             compute_data<W>(y_TF) + t * F + from);
                     });
             }
@@ -77,6 +78,7 @@ at::Tensor bias_activation(const at::Tensor& x_TF, const at::Tensor& bias_F, Act
 at::Tensor bias_activation_backward(const at::Tensor& dy_TF, const at::Tensor& x_TF, const at::Tensor& bias_F,
                                     Activation activation, const at::Tensor& d_bias_F) {
     at::Tensor dx_TF = at::empty_like(x_TF);
+    const at::Tensor added_F = bias_or_zeros(bias_F, x_TF);
     const std::int64_t T = x_TF.size(0), F = x_TF.size(1);
     ColumnSums bias_sums(T, F);
     with_compute_dtype(x_TF.scalar_type(), [&](auto w) {
@@ -91,14 +93,14 @@ at::Tensor bias_activation_backward(const at::Tensor& dy_TF, const at::Tensor& x
                         fetch(dy + from, stretch);
                     },
                     [&](std::int64_t from, std::int64_t width) {
-                        by_instruction_set<&backward_row<W>>(dy + from, x + from, fp32_data(bias_F) + from, width, activation,
+                        by_instruction_set<&backward_row<W>>(dy + from, x + from, fp32_data(added_F) + from, width, activation,
                                                              compute_data<W>(dx_TF) + t * F + from,
                                                              bias_sums.chunk(chunk) + from);
                     });
             }
         });
     });
-    bias_sums.add_to(fp32_data(d_bias_F));
+    if (d_bias_F.defined()) bias_sums.add_to(fp32_data(d_bias_F));
     return dx_TF;
 }
 

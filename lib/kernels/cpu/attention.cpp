@@ -48,11 +48,12 @@ AttentionResult attention(const at::Tensor& qkv_T3H, const at::Tensor& bias_3H, 
     const std::int64_t T = qkv_T3H.size(0), H = qkv_T3H.size(1) / 3;
     AttentionResult result{at::empty({T, H}, qkv_T3H.scalar_type()), at::empty({T, shape.heads}, at::kFloat)};
     zero_rows_of_no_sequence(result.context_TH, shape);
+    const at::Tensor added_3H = bias_or_zeros(bias_3H, qkv_T3H);
     with_head(qkv_T3H.scalar_type(), H / shape.heads, [&](auto kind) {
         using Head = typename decltype(kind)::type;
         using W = typename Head::Dtype;
         for_heads(shape, H, Head::forward_bytes, [&](const HeadPlace& place) {
-            Head head(place, compute_data<W>(qkv_T3H), fp32_data(bias_3H));
+            Head head(place, compute_data<W>(qkv_T3H), fp32_data(added_3H));
             head.forward(KeepRows(shape, place), compute_data<W>(result.context_TH), fp32_data(result.log_sum_exp_TN));
         });
     });
@@ -64,16 +65,18 @@ at::Tensor attention_backward(const at::Tensor& d_context_TH, const at::Tensor& 
     const std::int64_t H = qkv_T3H.size(1) / 3;
     at::Tensor d_qkv_T3H = at::empty_like(qkv_T3H);
     zero_rows_of_no_sequence(d_qkv_T3H, shape);
+    const at::Tensor added_3H = bias_or_zeros(bias_3H, qkv_T3H);
     const at::Tensor bias_sums_B3H = at::zeros({shape.layout.sequences(), 3 * H}, at::kFloat);
     with_head(qkv_T3H.scalar_type(), H / shape.heads, [&](auto kind) {
         using Head = typename decltype(kind)::type;
         using W = typename Head::Dtype;
         for_heads(shape, H, Head::backward_bytes, [&](const HeadPlace& place) {
-            Head head(place, compute_data<W>(qkv_T3H), fp32_data(bias_3H));
+            Head head(place, compute_data<W>(qkv_T3H), fp32_data(added_3H));
             head.backward(KeepRows(shape, place), compute_data<W>(d_context_TH), fp32_data(forward.log_sum_exp_TN),
                           compute_data<W>(d_qkv_T3H), fp32_data(bias_sums_B3H) + place.sequence * 3 * H);
         });
     });
+    if (!d_bias_3H.defined()) return d_qkv_T3H;
     float* d_bias = fp32_data(d_bias_3H);
     for (std::int64_t b = 0; b < bias_sums_B3H.size(0); ++b)
         for (std::int64_t i = 0; i < 3 * H; ++i) d_bias[i] += fp32_data(bias_sums_B3H)[b * 3 * H + i];

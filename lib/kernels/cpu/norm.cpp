@@ -144,7 +144,9 @@ NormResult dropout_residual_norm(const NormArguments& arguments) {
     const auto& [out_TH, bias_H, residual, norm, eps, dropout, rows, compute_dtype, keep_fp32] = arguments;
     const at::Tensor& shape_like = out_TH.defined() ? out_TH : residual.rows();
     const std::int64_t T = shape_like.size(0), H = shape_like.size(1);
+    const at::Tensor out_bias_H = bias_or_zeros(bias_H, shape_like), norm_bias_H = bias_or_zeros(norm.bias_H, shape_like);
     NormResult result;
+    result.has_out = out_TH.defined();
     result.sum_TH = at::empty({T, H}, at::kFloat);
     result.normed_TH = at::empty({T, H}, compute_dtype);
     if (keep_fp32) result.normed_fp32_TH = at::empty({T, H}, at::kFloat);
@@ -155,7 +157,7 @@ NormResult dropout_residual_norm(const NormArguments& arguments) {
         const auto at_row = [H](auto* data, std::int64_t t) { return data == nullptr ? nullptr : data + t * H; };
         const W* out = compute_data<W>(out_TH);
         W* normed = compute_data<W>(result.normed_TH);
-        const float *bias = fp32_data(bias_H), *added = fp32_data(residual.rows());
+        const float *bias = fp32_data(out_bias_H), *added = fp32_data(residual.rows());
         const float *added_mean = fp32_data(residual.mean()), *added_rstd = fp32_data(residual.rstd());
         float *sum = fp32_data(result.sum_TH), *fp32 = fp32_data(result.normed_fp32_TH);
         const auto* sample = rows.sample_T.data_ptr<std::int64_t>();
@@ -163,7 +165,7 @@ NormResult dropout_residual_norm(const NormArguments& arguments) {
         for_row_chunks(T, [&](std::int64_t, std::int64_t first, std::int64_t end) {
             const auto keep = std::make_unique<float[]>(static_cast<std::size_t>(H + 128));
             const bool drops = dropout.active() && out != nullptr;
-            const Row row{H, drops ? keep.get() : nullptr, fp32_data(norm.weight_H), fp32_data(norm.bias_H),
+            const Row row{H, drops ? keep.get() : nullptr, fp32_data(norm.weight_H), fp32_data(norm_bias_H),
                           static_cast<float>(eps)};
             for (std::int64_t t = first; t < end; ++t) {
                 fetch(at_row(out, t + 1), H);
@@ -190,18 +192,18 @@ NormGradients dropout_residual_norm_backward(const NormBackwardArguments& argume
     const std::int64_t T = forward.sum_TH.size(0), H = forward.sum_TH.size(1);
     NormGradients gradients;
     gradients.sum_TH = at::empty({T, H}, at::kFloat);
-    if (d_bias_H.defined()) gradients.out_TH = at::empty({T, H}, compute_dtype);
-    ColumnSums weight_sums(T, H), bias_sums(T, H), out_bias_sums(d_bias_H.defined() ? T : 0, H);
+    if (forward.has_out) gradients.out_TH = at::empty({T, H}, compute_dtype);
+    ColumnSums weight_sums(T, H), bias_sums(T, H), out_bias_sums(forward.has_out ? T : 0, H);
     with_compute_dtype(compute_dtype, [&](auto w) {
         using W = decltype(w);
         const auto at_row = [H](auto* data, std::int64_t t) { return data == nullptr ? nullptr : data + t * H; };
         const auto* sample = rows.sample_T.data_ptr<std::int64_t>();
         const auto* position = rows.position_T.data_ptr<std::int64_t>();
-        const bool drops = dropout.active() && d_bias_H.defined();
+        const bool drops = dropout.active() && forward.has_out;
         for_row_chunks(T, [&](std::int64_t chunk, std::int64_t first, std::int64_t end) {
             const auto buffer = std::make_unique<float[]>(static_cast<std::size_t>(2 * H + 128));
             float *scratch = buffer.get(), *keep = buffer.get() + H;
-            const Row row{H, drops ? keep : nullptr, fp32_data(norm.weight_H), fp32_data(norm.bias_H), 0};
+            const Row row{H, drops ? keep : nullptr, fp32_data(norm.weight_H), nullptr, 0};
             for (std::int64_t t = first; t < end; ++t) {
                 if (drops)
                     fill_dropout_factors(dropout, static_cast<std::uint64_t>(sample[t]), static_cast<std::uint32_t>(position[t]),
@@ -213,13 +215,13 @@ NormGradients dropout_residual_norm_backward(const NormBackwardArguments& argume
                                    forward.mean_T.data_ptr<float>()[t], forward.rstd_T.data_ptr<float>()[t],
                                    at_row(fp32_data(gradients.sum_TH), t), at_row(compute_data<W>(gradients.out_TH), t),
                                    weight_sums.chunk(chunk), bias_sums.chunk(chunk),
-                                   d_bias_H.defined() ? out_bias_sums.chunk(chunk) : nullptr},
+                                   forward.has_out ? out_bias_sums.chunk(chunk) : nullptr},
                     scratch);
             }
         });
     });
     weight_sums.add_to(fp32_data(d_norm.weight_H));
-    bias_sums.add_to(fp32_data(d_norm.bias_H));
+    if (d_norm.bias_H.defined()) bias_sums.add_to(fp32_data(d_norm.bias_H));
     if (d_bias_H.defined()) out_bias_sums.add_to(fp32_data(d_bias_H));
     return gradients;
 }

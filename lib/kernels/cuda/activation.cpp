@@ -17,28 +17,29 @@ RowFunction function_of(Activation activation) {
 }  // namespace
 
 at::Tensor bias_activation(const at::Tensor& x_TF, const at::Tensor& bias_F, Activation activation) {
-    const at::Tensor y_TF = at::empty_like(x_TF);
+    const at::Tensor y_TF = at::empty_like(x_TF), added_F = bias_or_zeros(bias_F, x_TF);
     const std::int64_t T = x_TF.size(0), F = x_TF.size(1);
     with_compute_dtype(x_TF.scalar_type(), [&](auto w) {
         using W = decltype(w);
-        bias_forward<W>({T, F, compute_data<W>(x_TF), fp32_data(bias_F), compute_data<W>(y_TF)}, function_of(activation),
-                        in_quads(F, {x_TF, bias_F, y_TF}), current_stream());
+        bias_forward<W>({T, F, compute_data<W>(x_TF), fp32_data(added_F), compute_data<W>(y_TF)}, function_of(activation),
+                        in_quads(F, {x_TF, added_F, y_TF}), current_stream());
     });
     return y_TF;
 }
 
 at::Tensor bias_activation_backward(const at::Tensor& dy_TF, const at::Tensor& x_TF, const at::Tensor& bias_F,
                                     Activation activation, const at::Tensor& d_bias_F) {
-    const at::Tensor dx_TF = at::empty_like(x_TF);
+    const at::Tensor dx_TF = at::empty_like(x_TF), added_F = bias_or_zeros(bias_F, x_TF);
     const std::int64_t T = x_TF.size(0), F = x_TF.size(1);
-    const at::Tensor chunk_sums_CF = at::empty({row_chunks(T), F}, bias_F.options());
+    const at::Tensor chunk_sums_CF = at::empty({row_chunks(T), F}, added_F.options());
     with_compute_dtype(x_TF.scalar_type(), [&](auto w) {
         using W = decltype(w);
-        bias_backward<W>({T, F, compute_data<W>(dy_TF), compute_data<W>(x_TF), fp32_data(bias_F), compute_data<W>(dx_TF),
+        bias_backward<W>({T, F, compute_data<W>(dy_TF), compute_data<W>(x_TF), fp32_data(added_F), compute_data<W>(dx_TF),
                           fp32_data(chunk_sums_CF)},
-                         function_of(activation), in_quads(F, {dy_TF, x_TF, bias_F, dx_TF, chunk_sums_CF}), current_stream());
+                         function_of(activation), in_quads(F, {dy_TF, x_TF, added_F, dx_TF, chunk_sums_CF}), current_stream());
     });
-    add_column_sums({fp32_data(chunk_sums_CF), row_chunks(T), 1, F, {fp32_data(d_bias_F)}}, current_stream());
+    if (d_bias_F.defined())
+        add_column_sums({fp32_data(chunk_sums_CF), row_chunks(T), 1, F, {fp32_data(d_bias_F)}}, current_stream());
     return dx_TF;
 }
 

@@ -24,7 +24,9 @@ NormResult dropout_residual_norm(const NormArguments& arguments) {
     const std::int64_t T = shape_like.size(0), H = shape_like.size(1);
     if (H > widest_row) return reference::dropout_residual_norm(arguments);
     const at::TensorOptions fp32 = norm.weight_H.options();
+    const at::Tensor out_bias_H = bias_or_zeros(bias_H, shape_like), norm_bias_H = bias_or_zeros(norm.bias_H, shape_like);
     NormResult result;
+    result.has_out = out_TH.defined();
     result.sum_TH = out_TH.defined() ? at::empty({T, H}, fp32) : residual.fp32();
     result.normed_TH = at::empty({T, H}, fp32.dtype(compute_dtype));
     if (keep_fp32) result.normed_fp32_TH = at::empty({T, H}, fp32);
@@ -32,12 +34,12 @@ NormResult dropout_residual_norm(const NormArguments& arguments) {
     result.rstd_T = at::empty({T}, fp32);
     const at::Tensor& added_TH = out_TH.defined() ? residual.rows() : result.sum_TH;
     const bool again = out_TH.defined() && residual.is_normed();
-    const bool quads = in_quads(H, {out_TH, bias_H, added_TH, residual.norm().weight_H, residual.norm().bias_H, norm.weight_H,
-                                    norm.bias_H, result.sum_TH, result.normed_TH, result.normed_fp32_TH});
+    const bool quads = in_quads(H, {out_TH, out_bias_H, added_TH, residual.norm().weight_H, residual.norm().bias_H, norm.weight_H,
+                                    norm_bias_H, result.sum_TH, result.normed_TH, result.normed_fp32_TH});
     with_compute_dtype(compute_dtype, [&](auto w) {
         using W = decltype(w);
-        norm_forward<W>({T, H, compute_data<W>(out_TH), fp32_data(bias_H), fp32_data(added_TH),
-                         again ? normed_again(residual) : NormedAgain{}, fp32_data(norm.weight_H), fp32_data(norm.bias_H),
+        norm_forward<W>({T, H, compute_data<W>(out_TH), fp32_data(out_bias_H), fp32_data(added_TH),
+                         again ? normed_again(residual) : NormedAgain{}, fp32_data(norm.weight_H), fp32_data(norm_bias_H),
                          static_cast<float>(eps), row_dropout(dropout, rows),
                          out_TH.defined() ? fp32_data(result.sum_TH) : nullptr, compute_data<W>(result.normed_TH),
                          fp32_data(result.normed_fp32_TH), fp32_data(result.mean_T), fp32_data(result.rstd_T)},
@@ -49,12 +51,12 @@ NormResult dropout_residual_norm(const NormArguments& arguments) {
 NormGradients dropout_residual_norm_backward(const NormBackwardArguments& arguments) {
     const auto& [d_normed_TH, d_normed_fp32_TH, d_sum_TH, forward, norm, dropout, rows, compute_dtype, d_norm, d_bias_H] =
         arguments;
-    const std::int64_t T = forward.sum_TH.size(0), H = forward.sum_TH.size(1), kinds = d_bias_H.defined() ? 3 : 2;
+    const std::int64_t T = forward.sum_TH.size(0), H = forward.sum_TH.size(1), kinds = forward.has_out ? 3 : 2;
     if (H > widest_row) return reference::dropout_residual_norm_backward(arguments);
     const at::TensorOptions fp32 = norm.weight_H.options();
     NormGradients gradients;
     gradients.sum_TH = at::empty({T, H}, fp32);
-    if (d_bias_H.defined()) gradients.out_TH = at::empty({T, H}, fp32.dtype(compute_dtype));
+    if (forward.has_out) gradients.out_TH = at::empty({T, H}, fp32.dtype(compute_dtype));
     const at::Tensor chunk_sums_CKH = at::empty({row_chunks(T), kinds, H}, fp32);
     const bool quads = in_quads(H, {d_normed_TH, d_normed_fp32_TH, d_sum_TH, forward.sum_TH, norm.weight_H, gradients.sum_TH,
                                     gradients.out_TH, chunk_sums_CKH});

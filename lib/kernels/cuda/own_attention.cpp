@@ -17,14 +17,15 @@ namespace {
 
 std::int64_t head_size(const at::Tensor& qkv_T3H, const Attention& shape) { return qkv_T3H.size(1) / 3 / shape.heads; }
 
-/// The kernels' inputs, and the tensor that owns the memory of qkv.
+/// The kernels' inputs, and the tensors that own their memory.
 template <class W>
 struct Inputs {
-    at::Tensor qkv_T3H;
+    at::Tensor qkv_T3H, bias_3H;
     AttentionInputs<W> pass;
 
-    Inputs(const at::Tensor& qkv, const at::Tensor& bias_3H, const Attention& shape)
+    Inputs(const at::Tensor& qkv, const at::Tensor& bias, const Attention& shape)
         : qkv_T3H(qkv.contiguous()),
+          bias_3H(bias_or_zeros(bias, qkv)),
           pass{shape.layout.sequences(),
                shape.heads,
                head_size(qkv, shape),
@@ -46,7 +47,7 @@ AttentionResult forward(const at::Tensor& qkv_T3H, const at::Tensor& bias_3H, co
     const Inputs<W> in(qkv_T3H, bias_3H, shape);
     const std::int64_t T = qkv_T3H.size(0), H = qkv_T3H.size(1) / 3;
     const at::Tensor context_TH = at::empty({T, H}, qkv_T3H.options()),
-                     log_sum_exp_NT = at::empty({shape.heads, T}, bias_3H.options());
+                     log_sum_exp_NT = at::empty({shape.heads, T}, in.bias_3H.options());
     at::Tensor kept_NGT4;
     const auto any = [&] {
         any_attention_forward<W>({in.pass, compute_data<W>(context_TH), fp32_data(log_sum_exp_NT)}, current_stream());
@@ -75,6 +76,7 @@ AttentionResult forward(const at::Tensor& qkv_T3H, const at::Tensor& bias_3H, co
 /// Adds the column sums of d_qkv to the bias gradient, except for the key's third: that gradient is exactly zero.
 template <class W>
 void add_qkv_bias_gradient(const at::Tensor& d_qkv_T3H, const at::Tensor& d_bias_3H) {
+    if (!d_bias_3H.defined()) return;
     const std::int64_t T = d_qkv_T3H.size(0), H = d_qkv_T3H.size(1) / 3;
     const at::Tensor chunk_sums_C3H = at::empty({row_chunks(T), 3 * H}, d_bias_3H.options());
     bias_backward<W>({T, 3 * H, compute_data<W>(d_qkv_T3H), nullptr, nullptr, nullptr, fp32_data(chunk_sums_C3H)},
@@ -97,10 +99,11 @@ struct BackwardTensors {
 /// @param d_bias_3H  each query's and value's third is added to; the key's gradient is exactly zero
 void short_backward(const AttentionInputs<Bf16>& in, const BackwardTensors& t, const at::Tensor& d_bias_3H) {
     const std::int64_t H = in.heads * in.head_size;
-    const at::Tensor bias_sums_B3H = at::empty({in.sequences, 3 * H}, d_bias_3H.options());
+    const at::Tensor bias_sums_B3H = at::empty({in.sequences, 3 * H}, t.log_sum_exp_NT.options());
     short_attention_backward({in, compute_data<Bf16>(t.context_TH), compute_data<Bf16>(t.d_context_TH),
                               fp32_data(t.log_sum_exp_NT), compute_data<Bf16>(t.d_qkv_T3H), fp32_data(bias_sums_B3H)},
                              current_stream());
+    if (!d_bias_3H.defined()) return;
     float* const d_bias = fp32_data(d_bias_3H);
     add_column_sums({fp32_data(bias_sums_B3H), in.sequences, 3, H, {d_bias, nullptr, d_bias + 2 * H}}, current_stream());
 }
@@ -109,10 +112,10 @@ void long_backward(const AttentionInputs<Bf16>& in, const BackwardTensors& t, co
                    const at::Tensor& d_bias_3H) {
     const std::int64_t H = in.heads * in.head_size, query_parts = in.sequences * ceil_div(in.longest, long_attention_queries),
                        value_parts = in.sequences * ceil_div(in.longest, long_attention_keys);
-    const at::Tensor terms_NT2 = at::empty({in.heads, in.rows, 2}, d_bias_3H.options()),
+    const at::Tensor terms_NT2 = at::empty({in.heads, in.rows, 2}, t.log_sum_exp_NT.options()),
                      biased_queries_TH = at::empty_like(t.context_TH),
-                     query_sums_PH = at::zeros({query_parts, H}, d_bias_3H.options()),
-                     value_sums_PH = at::zeros({value_parts, H}, d_bias_3H.options());
+                     query_sums_PH = at::zeros({query_parts, H}, t.log_sum_exp_NT.options()),
+                     value_sums_PH = at::zeros({value_parts, H}, t.log_sum_exp_NT.options());
     const LongAttentionBackward pass{in,
                                      compute_data<Bf16>(t.context_TH),
                                      compute_data<Bf16>(t.d_context_TH),
@@ -125,6 +128,7 @@ void long_backward(const AttentionInputs<Bf16>& in, const BackwardTensors& t, co
                                      fp32_data(value_sums_PH)};
     long_attention_backward_queries(pass, current_stream());
     long_attention_backward_keys(pass, current_stream());
+    if (!d_bias_3H.defined()) return;
     float* const d_bias = fp32_data(d_bias_3H);
     add_column_sums({fp32_data(query_sums_PH), query_parts, 1, H, {d_bias}}, current_stream());
     add_column_sums({fp32_data(value_sums_PH), value_parts, 1, H, {d_bias + 2 * H}}, current_stream());

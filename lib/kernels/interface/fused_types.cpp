@@ -4,11 +4,15 @@
 
 namespace bertpretrain {
 
+at::Tensor bias_or_zeros(const at::Tensor& bias_X, const at::Tensor& rows_TX) {
+    return bias_X.defined() ? bias_X : at::zeros({rows_TX.size(1)}, rows_TX.options().dtype(at::kFloat));
+}
+
 Residual Residual::of(const NormResult& normed, const NormParameters& norm) {
     Residual residual(normed.sum_TH);
     residual.mean_T_ = normed.mean_T;
     residual.rstd_T_ = normed.rstd_T;
-    residual.norm_ = norm;
+    residual.norm_ = {norm.weight_H, bias_or_zeros(norm.bias_H, normed.sum_TH)};
     return residual;
 }
 

@@ -20,7 +20,10 @@ struct RowKeys {
     at::Tensor sample_T, position_T;
 };
 
-/// The parameters of a LayerNorm or their gradients: fp32, H elements each.
+/// Returns the bias that is added to the rows: fp32 zeros of their width, on their device, if it is undefined.
+at::Tensor bias_or_zeros(const at::Tensor& bias_X, const at::Tensor& rows_TX);
+
+/// The parameters of a LayerNorm or their gradients: fp32, H elements each. The bias may be undefined.
 struct NormParameters {
     at::Tensor weight_H, bias_H;
 };
@@ -31,6 +34,7 @@ struct NormResult {
     at::Tensor normed_TH;       ///< compute dtype: input of the next matmul
     at::Tensor normed_fp32_TH;  ///< fp32; defined only on request (the residual of post-LN)
     at::Tensor mean_T, rstd_T;  ///< fp32
+    bool has_out = false;       ///< whether `out` was defined: the backward then returns its gradient
 };
 
 /// The residual input of a sublayer: fp32 rows, or the LayerNorm of fp32 rows. A LayerNorm is recomputed wherever it is read,
@@ -64,7 +68,7 @@ private:
 /// Arguments of dropout_residual_norm().
 struct NormArguments {
     at::Tensor out_TH{};  ///< compute dtype; if undefined, sum = residual
-    at::Tensor bias_H{};  ///< of `out`; undefined without it
+    at::Tensor bias_H{};  ///< of `out`; may be undefined
     Residual residual{};  ///< if undefined, nothing is added
     NormParameters norm{};
     double eps = 0;  ///< added to the variance
@@ -86,7 +90,7 @@ struct NormBackwardArguments {
     RowKeys rows{};
     at::ScalarType compute_dtype = at::kFloat;
     NormParameters d_norm{};  ///< parameter gradients, accumulated
-    at::Tensor d_bias_H{};    ///< likewise, of bias_H; undefined if the forward had no `out`
+    at::Tensor d_bias_H{};    ///< likewise, of bias_H
 };
 
 struct NormGradients {

@@ -36,7 +36,7 @@ double scaling(const at::Tensor& qkv_T3H, const Attention& shape) {
 
 Sequence take(const at::Tensor& qkv_T3H, const at::Tensor& bias_3H, const Attention& shape, std::size_t b) {
     const std::int64_t S = shape.layout.starts_B1[b + 1] - shape.layout.starts_B1[b], N = shape.heads;
-    const at::Tensor rows_S3H = qkv_T3H.narrow(0, shape.layout.starts_B1[b], S).to(at::kFloat) + bias_3H;
+    const at::Tensor rows_S3H = qkv_T3H.narrow(0, shape.layout.starts_B1[b], S).to(at::kFloat) + bias_or_zeros(bias_3H, qkv_T3H);
     const auto parts = rows_S3H.chunk(3, 1);
     Sequence sequence{by_head(parts[0], N) * scaling(qkv_T3H, shape), by_head(parts[1], N), by_head(parts[2], N), {}};
     if (shape.dropout.active()) {
@@ -86,8 +86,8 @@ at::Tensor attention_backward(const at::Tensor& d_context_TH, const at::Tensor& 
             1));
     }
     const at::Tensor fp32_T3H = whole_rows(gradients, qkv_T3H.size(0));
-    d_bias_3H.narrow(0, 0, H).add_(fp32_T3H.narrow(1, 0, H).sum(0));
-    d_bias_3H.narrow(0, 2 * H, H).add_(fp32_T3H.narrow(1, 2 * H, H).sum(0));
+    if (d_bias_3H.defined())
+        for (const std::int64_t third : {0, 2}) d_bias_3H.narrow(0, third * H, H).add_(fp32_T3H.narrow(1, third * H, H).sum(0));
     return fp32_T3H.to(qkv_T3H.scalar_type());
 }
 

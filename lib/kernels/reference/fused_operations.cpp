@@ -19,8 +19,9 @@ NormResult dropout_residual_norm(const NormArguments& arguments) {
     const auto& [out_TH, bias_H, residual, norm, eps, dropout, rows, compute_dtype, keep_fp32] = arguments;
     const at::Tensor residual_TH = residual.fp32();
     NormResult result;
+    result.has_out = out_TH.defined();
     if (out_TH.defined()) {
-        result.sum_TH = out_TH.to(at::kFloat) + bias_H;
+        result.sum_TH = out_TH.to(at::kFloat) + bias_or_zeros(bias_H, out_TH);
         if (dropout.active()) result.sum_TH = result.sum_TH * row_factors(dropout, rows, out_TH.size(1));
         if (residual_TH.defined()) result.sum_TH = result.sum_TH + residual_TH;
     } else {
@@ -29,7 +30,8 @@ NormResult dropout_residual_norm(const NormArguments& arguments) {
     result.mean_T = result.sum_TH.mean(1);
     const at::Tensor centered_TH = result.sum_TH - result.mean_T.unsqueeze(1);
     result.rstd_T = (centered_TH.square().mean(1) + eps).rsqrt();
-    const at::Tensor normed_TH = centered_TH * result.rstd_T.unsqueeze(1) * norm.weight_H + norm.bias_H;
+    const at::Tensor normed_TH =
+        centered_TH * result.rstd_T.unsqueeze(1) * norm.weight_H + bias_or_zeros(norm.bias_H, centered_TH);
     result.normed_TH = normed_TH.to(compute_dtype);
     if (keep_fp32) result.normed_fp32_TH = normed_TH;
     return result;
@@ -43,15 +45,15 @@ NormGradients dropout_residual_norm_backward(const NormBackwardArguments& argume
     const at::Tensor deviation_T1 = forward.rstd_T.unsqueeze(1);
     const at::Tensor normal_TH = (forward.sum_TH - forward.mean_T.unsqueeze(1)) * deviation_T1;
     d_norm.weight_H.add_((dy_TH * normal_TH).sum(0));
-    d_norm.bias_H.add_(dy_TH.sum(0));
+    if (d_norm.bias_H.defined()) d_norm.bias_H.add_(dy_TH.sum(0));
     const at::Tensor g_TH = dy_TH * norm.weight_H;
     NormGradients gradients;
     gradients.sum_TH = deviation_T1 * (g_TH - g_TH.mean(1, true) - normal_TH * (g_TH * normal_TH).mean(1, true));
     if (d_sum_TH.defined()) gradients.sum_TH = gradients.sum_TH + d_sum_TH;
-    if (d_bias_H.defined()) {
+    if (forward.has_out) {
         const at::Tensor out_TH =
             dropout.active() ? gradients.sum_TH * row_factors(dropout, rows, g_TH.size(1)) : gradients.sum_TH;
-        d_bias_H.add_(out_TH.sum(0));
+        if (d_bias_H.defined()) d_bias_H.add_(out_TH.sum(0));
         gradients.out_TH = out_TH.to(compute_dtype);
     }
     return gradients;
@@ -63,14 +65,15 @@ at::Tensor dropout_rows(const at::Tensor& x_TH, const Dropout& dropout, const Ro
 
 at::Tensor bias_activation(const at::Tensor& x_TF, const at::Tensor& bias_F, Activation activation) {
     const char* approximate = activation == Activation::gelu_tanh ? "tanh" : "none";
-    return at::gelu(x_TF.to(at::kFloat) + bias_F, approximate).to(x_TF.scalar_type());
+    return at::gelu(x_TF.to(at::kFloat) + bias_or_zeros(bias_F, x_TF), approximate).to(x_TF.scalar_type());
 }
 
 at::Tensor bias_activation_backward(const at::Tensor& dy_TF, const at::Tensor& x_TF, const at::Tensor& bias_F,
                                     Activation activation, const at::Tensor& d_bias_F) {
     const char* approximate = activation == Activation::gelu_tanh ? "tanh" : "none";
-    const at::Tensor dx_TF = at::gelu_backward(dy_TF.to(at::kFloat), x_TF.to(at::kFloat) + bias_F, approximate);
-    d_bias_F.add_(dx_TF.sum(0));
+    const at::Tensor dx_TF =
+        at::gelu_backward(dy_TF.to(at::kFloat), x_TF.to(at::kFloat) + bias_or_zeros(bias_F, x_TF), approximate);
+    if (d_bias_F.defined()) d_bias_F.add_(dx_TF.sum(0));
     return dx_TF.to(x_TF.scalar_type());
 }
 

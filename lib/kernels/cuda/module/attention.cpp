@@ -37,7 +37,9 @@ struct FlashInputs {
     }
 };
 
+/// Returns qkv itself if there is no bias.
 at::Tensor with_bias(const at::Tensor& qkv_T3H, const at::Tensor& bias_3H) {
+    if (!bias_3H.defined()) return qkv_T3H;
     const std::int64_t T = qkv_T3H.size(0), width = qkv_T3H.size(1);
     const at::Tensor biased_T3H = at::empty_like(qkv_T3H);
     bias_forward<Bf16>({T, width, compute_data<Bf16>(qkv_T3H), fp32_data(bias_3H), compute_data<Bf16>(biased_T3H)},
@@ -48,16 +50,16 @@ at::Tensor with_bias(const at::Tensor& qkv_T3H, const at::Tensor& bias_3H) {
 /// Concatenates the gradients of query, key and value, with zeros after the last sequence. Adds their column sums to the bias
 /// gradient, except for the key's third: that gradient is exactly zero.
 at::Tensor side_by_side(const std::array<at::Tensor, 3>& parts_TND, const Attention& shape, const at::Tensor& d_bias_3H) {
-    const std::int64_t T = parts_TND[0].size(0), H = d_bias_3H.size(0) / 3, tokens = shape.layout.tokens();
+    const std::int64_t T = parts_TND[0].size(0), H = parts_TND[0].size(1) * parts_TND[0].size(2), tokens = shape.layout.tokens();
     const at::Tensor d_qkv_T3H = at::empty({T, 3 * H}, parts_TND[0].options()),
-                     chunk_sums_CH = at::empty({row_chunks(tokens), H}, d_bias_3H.options());
+                     chunk_sums_CH = at::empty({row_chunks(tokens), H}, d_qkv_T3H.options().dtype(at::kFloat));
     for (std::int64_t part = 0; part < 3; ++part) {
         const at::Tensor from_TH = parts_TND[static_cast<std::size_t>(part)].reshape({T, H}),
                          to_TH = d_qkv_T3H.narrow(1, part * H, H);
         bias_backward<Bf16>({tokens, H, compute_data<Bf16>(from_TH), nullptr, nullptr, compute_data<Bf16>(to_TH),
                              fp32_data(chunk_sums_CH), 3 * H},
                             RowFunction::identity, in_quads(H, {from_TH, to_TH, chunk_sums_CH}), current_stream());
-        if (part != 1)
+        if (part != 1 && d_bias_3H.defined())
             add_column_sums({fp32_data(chunk_sums_CH), row_chunks(tokens), 1, H, {fp32_data(d_bias_3H) + part * H}},
                             current_stream());
     }
@@ -114,7 +116,8 @@ double probability_of(const Dropout& dropout) { return dropout.active() ? dropou
 
 AttentionResult forward_of_flash(const at::Tensor& qkv_T3H, const at::Tensor& bias_3H, const Attention& shape) {
     const std::int64_t T = qkv_T3H.size(0), H = qkv_T3H.size(1) / 3;
-    if (shape.layout.tokens() == 0) return {at::zeros({T, H}, qkv_T3H.options()), at::zeros({T, shape.heads}, bias_3H.options())};
+    if (shape.layout.tokens() == 0)
+        return {at::zeros({T, H}, qkv_T3H.options()), at::zeros({T, shape.heads}, qkv_T3H.options().dtype(at::kFloat))};
     const FlashInputs in(with_bias(qkv_T3H, bias_3H), shape);
     if (shape.dropout.active()) seed_generator(qkv_T3H.device(), flash_seed(shape));
     const auto [context_TND, log_sum_exp_NT, state, unused, mask] =
