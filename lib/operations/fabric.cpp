@@ -1,5 +1,6 @@
 #include "operations/fabric.h"
 
+#include <algorithm>
 #include <charconv>
 #include <sstream>
 
@@ -62,17 +63,26 @@ const std::vector<Accelerator>& known_accelerators() {
 
 const std::vector<Network>& known_networks() {
     static const std::vector<Network> all{
-        {"efa32", 437, 40, 360, "32 x 100 Gbit/s EFA (p5.48xlarge): nccl-tests on two nodes"},
+        {"efa32", 400, 40, 360,
+         "32 x 100 Gbit/s EFA (p5.48xlarge): the line rate; nccl-tests measured 437 on two nodes, where NVLink carries a part",
+         400},
         {"ndr8", 94, 5, 400,
-         "8 x 400 Gbit/s InfiniBand (DGX H100): fitted to NVIDIA's MLPerf 3 results for BERT on 64 and 3,472 GPUs"},
+         "8 x 400 Gbit/s InfiniBand (DGX H100): fitted to NVIDIA's MLPerf 3 results for BERT on 64 and 3,472 GPUs", 400},
         {"hdr8", 172, 10, 230,
          "8 x 200 Gbit/s InfiniBand (DGX A100): assumes the share of line rate of efa4; latency fitted to NVIDIA's results "
-         "with Paddle for BERT on 128 and 256 GPUs"},
-        {"efa4", 43, 200, 230, "4 x 100 Gbit/s EFA (p4d, dl1): nccl-tests on two nodes, fitted to 64 KiB ... 1 GiB"},
-        {"efa1", 5.9, 200, 230, "one EFA adapter: nccl-tests' largest bus bandwidth on two p4d"},
-        {"tcp", 2.4, 400, 230, "sockets: nccl-tests' largest bus bandwidth on two p4d; latency assumed"},
+         "with Paddle for BERT on 128 and 256 GPUs",
+         200},
+        {"efa4", 43, 200, 230, "4 x 100 Gbit/s EFA (p4d, dl1): nccl-tests on two nodes, fitted to 64 KiB ... 1 GiB", 50},
+        {"efa1", 5.9, 200, 230, "one EFA adapter: nccl-tests' largest bus bandwidth on two p4d", 12.5},
+        {"tcp", 2.4, 400, 230, "sockets: nccl-tests' largest bus bandwidth on two p4d; latency assumed", 50},
     };
     return all;
+}
+
+double memory_for_tensors(const Accelerator& accelerator) {
+    constexpr double context_and_nccl_gib = 0.5 + 0.75;
+    if (accelerator.is_cpu) return accelerator.memory_gib * 0x1p30;
+    return usable_memory_share * std::max(0.0, accelerator.memory_gib - context_and_nccl_gib) * 0x1p30;
 }
 
 Accelerator find_accelerator(const std::string& name) {
@@ -94,6 +104,10 @@ Network find_network(const std::string& text) {
     Network network{parts[0], positive_number(parts[1], text), 0, local_gbps_of_others, "given"};
     if (parts.size() == 3) network.latency_us = positive_number(parts[2], text);
     if (network.node_gbps == 0) throw ConfigError(concat("--network ", text, ": GB/S must be above 0"));
+    for (const Network& known : known_networks())
+        if (known.name == network.name && network.node_gbps > known.line_gbps)
+            throw ConfigError(concat("--network ", text, ": the line rate of ", known.name, " is ", known.line_gbps,
+                                     " GB/s\n  do: give at most that, or another name"));
     return network;
 }
 

@@ -21,9 +21,19 @@ struct Accelerator {
     std::string source;          ///< source of the sustained rate
     std::string price_source{};  ///< date and offer; empty: unknown
     std::string currency = "USD";
-    double pass_tokens = 0;  ///< tokens per pass at the sustained rate; 0: unknown, so passes of any size have that rate
-    bool runs_here = true;   ///< whether this program runs on it; if not, it is known for comparison only
+    double pass_tokens = 0;    ///< tokens per pass at the sustained rate; 0: unknown, so passes of any size have that rate
+    double rate_tokens = 128;  ///< tokens per sequence at the sustained rate
+    bool runs_here = true;     ///< whether this program runs on it; if not, it is known for comparison only
+    bool is_cpu = false;
 };
+
+/// The share of a device's free memory that tensors may take: the rest is for fragments and for what does not ask torch (cuBLAS).
+constexpr double usable_memory_share = 0.94;
+
+/// Returns the bytes that a rank's tensors may take in the accelerator's memory: usable_memory_share of what remains beside 0.5
+/// GiB of a CUDA context and 0.75 GiB of NCCL. (ptrblck in pytorch#107667: 0.3 GB since CUDA 11.7, above 1 GB before; nccl#964:
+/// 688 MB in a group of four A100.) The same is assumed of accelerators without CUDA. On a CPU: all of it.
+double memory_for_tensors(const Accelerator& accelerator);
 
 /// A network for collectives. A collective of S bytes among W ranks takes latency * log2(W) + S * (W - 1) / W / bandwidth. The
 /// bandwidth is local_gbps on one node, and node_gbps (the "bus bandwidth" of nccl-tests) on several.
@@ -33,6 +43,7 @@ struct Network {
     double latency_us = 0;  ///< per doubling of the number of ranks
     double local_gbps = 0;  ///< GB/s inside a node, as achieved by collectives
     std::string source;
+    double line_gbps = 0;  ///< line rate of a node's adapters together, GB/s: node_gbps is no higher; 0: unknown
 };
 
 /// Returns the accelerators of the file, in its order of names.
@@ -41,7 +52,8 @@ const std::vector<Network>& known_networks();
 
 /// @throws ConfigError listing the known names
 Accelerator find_accelerator(const std::string& name);
-/// @param text a known name, or NAME:GB/S[:MICROSECONDS] for another network @throws ConfigError for any other text
+/// @param text a known name, or NAME:GB/S[:MICROSECONDS] for another network
+/// @throws ConfigError for any other text, and for a known name with a rate above its line rate
 Network find_network(const std::string& text);
 
 }  // namespace bertpretrain

@@ -23,6 +23,7 @@ Accelerator this_machine(at::Device device, at::ScalarType type) {
     here.name = "this";
     here.sustained_tflops = share * roof;
     here.memory_gib = static_cast<double>(device.is_cpu() ? host_memory_limit() : available_memory(device)) / 0x1p30;
+    here.is_cpu = device.is_cpu();
     here.per_node = device.is_cpu() ? 1 : usable_gpus();
     here.source =
         concat("this machine: ", fixed(share, 1), " of its matmul rate, measured just now as ", fixed(roof, 3), " TFLOP/s");

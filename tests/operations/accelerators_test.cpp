@@ -31,7 +31,9 @@ TEST_CASE("the program holds the accelerators of accelerators.json, with the dat
 }
 
 TEST_CASE("a plan states the currency, date and source of each price that it assumes, and what is for comparison only") {
-    ForecastRow row{find_accelerator("a100"), find_network("efa4"), {}, {}, {}, 1};
+    ForecastRow row;
+    row.accelerator = find_accelerator("a100");
+    row.network = find_network("efa4");
     CHECK(plan_assumptions({row}).find(
               concat(row.accelerator.price_per_hour, " USD an hour each (", row.accelerator.price_source)) != std::string::npos);
     CHECK(plan_assumptions({row}).find("for comparison") == std::string::npos);
@@ -39,6 +41,27 @@ TEST_CASE("a plan states the currency, date and source of each price that it ass
     CHECK(plan_assumptions({row}).find("an hour") == std::string::npos);
     row.accelerator = find_accelerator("trainium1");
     CHECK(plan_assumptions({row}).find("trainium1 (for comparison: this program does not run on it)") != std::string::npos);
+}
+
+TEST_CASE("no network carries more than its line rate") {
+    for (const Network& network : known_networks()) {
+        CAPTURE(network.name);
+        CHECK(network.line_gbps > 0);
+        CHECK(network.node_gbps <= network.line_gbps);
+    }
+    CHECK(find_network("efa32").node_gbps == 400);  // 3,200 Gbit/s
+    CHECK_THROWS_WITH(find_network("efa32:437"), Catch::Matchers::Contains("line rate"));
+    CHECK(find_network("efa32:350:30").node_gbps == 350);
+}
+
+TEST_CASE("tensors may take a GPU's memory less what the driver, NCCL and fragments take") {
+    Accelerator accelerator = find_accelerator("v100");
+    CHECK(memory_for_tensors(accelerator) < 30 * 0x1p30);  // nvidia-smi shows 31.75 GiB
+    CHECK(memory_for_tensors(accelerator) > 28 * 0x1p30);
+    accelerator.memory_gib = 1;
+    CHECK(memory_for_tensors(accelerator) == 0);
+    accelerator.is_cpu = true;
+    CHECK(memory_for_tensors(accelerator) == 0x1p30);
 }
 
 TEST_CASE("a machine's hours and price give the cost that the reference asks about: 64 and 128 Gaudi1 for 1.5B") {
