@@ -101,7 +101,17 @@ double collective_seconds(const Network& network, std::int64_t world_size, std::
 double small_pass_factor(const Accelerator& accelerator, std::int64_t hidden_size, double tokens) {
     if (accelerator.pass_tokens == 0) return 1;
     const double overhead = 800.0 * 1024 / static_cast<double>(hidden_size);
-    return (1 + overhead / tokens) / (1 + overhead / accelerator.pass_tokens);
+    return std::max(1.0, (1 + overhead / tokens) / (1 + overhead / accelerator.pass_tokens));
+}
+
+double length_factor(const PlannedStep& step, const Accelerator& accelerator) {
+    constexpr double attention_costs = 3;
+    const auto seconds_per_operation = [&](double tokens) {
+        const double masked = step.masked_per_sequence * tokens / step.tokens_per_sequence;
+        const double all = model_flops(step.model, tokens, tokens * tokens, masked, 1);
+        return 1 + (attention_costs - 1) * (1 - model_flops(step.model, tokens, 0, masked, 1) / all);
+    };
+    return seconds_per_operation(step.tokens_per_sequence) / seconds_per_operation(accelerator.rate_tokens);
 }
 
 StepTime step_time(const PlannedStep& step, const Accelerator& accelerator, const Network& network) {
@@ -110,7 +120,8 @@ StepTime step_time(const PlannedStep& step, const Accelerator& accelerator, cons
     StepTime time;
     const double tokens_per_pass = sequences / static_cast<double>(step.accumulation()) * step.tokens_per_sequence;
     time.computing = sequences * step.flops_per_sequence() / (accelerator.sustained_tflops * 1e12) *
-                     small_pass_factor(accelerator, shape_of(step.model).hidden_size, tokens_per_pass);
+                     small_pass_factor(accelerator, shape_of(step.model).hidden_size, tokens_per_pass) *
+                     length_factor(step, accelerator);
     const auto updated = static_cast<double>(step.zero_stage == 0 ? layout.flat_elements() : layout.slice_elements());
     if (accelerator.memory_gbps > 0) time.optimizer = updated * step.optimizer_traffic / (accelerator.memory_gbps * 1e9);
     if (step.world_size == 1) return time;

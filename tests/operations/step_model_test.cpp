@@ -3,6 +3,7 @@
 #include "core/error.h"
 #include "operations/plan_fit.h"
 #include "operations/run_forecast.h"
+#include "plan/experiment_config.h"
 #include "support/catch.h"
 
 using namespace bertpretrain;
@@ -49,6 +50,34 @@ TEST_CASE("small passes are slower by what was measured on an H100") {
     CHECK(step_time(step, gpu, link(100)).computing == Approx(before * small_pass_factor(gpu, 256, 16 * 128)));
     step.global_batch *= 4;  // four passes of the same size
     CHECK(step_time(step, gpu, link(100)).computing == Approx(4 * before * small_pass_factor(gpu, 256, 16 * 128)));
+}
+
+TEST_CASE("longer sequences are slower per operation, as measured on an H200 and an H100") {
+    // BERT-Large: 2,110 sequences/s of 128 tokens and 449 of 512 on an H200; 1,979 and 402 on an H100 before attention of more
+    // than 128 tokens became 1.027 times as fast.
+    const auto rate = [](const std::string& accelerator, double tokens) {
+        PlannedStep step;
+        step.model = load_experiment(PROJECT_FOLDER "/configs/bert_large_phase1.json", {}).model;
+        step.tokens_per_sequence = tokens;
+        step.masked_per_sequence = 0.15 * tokens;
+        step.micro_batch_size = step.global_batch = static_cast<std::int64_t>(384 * 128 / tokens);
+        Accelerator gpu = find_accelerator(accelerator);
+        gpu.memory_gbps = 0;  // the measured rate includes the update
+        return static_cast<double>(step.global_batch) / step_time(step, gpu, link(1)).total();
+    };
+    CHECK(rate("h200", 128) == Approx(2110).epsilon(0.01));
+    CHECK(rate("h200", 512) == Approx(449).epsilon(0.01));
+    CHECK(rate("h100", 128) == Approx(1979).epsilon(0.01));
+    CHECK(rate("h100", 512) == Approx(402 * 1.027).epsilon(0.03));
+}
+
+TEST_CASE("a rate holds for sequences as long as those that it was measured with") {
+    PlannedStep step = small_step(1);
+    step.tokens_per_sequence = 512;
+    Accelerator measured = core;
+    measured.rate_tokens = 512;
+    CHECK(step_time(step, measured, link(1)).computing == Approx(16 * step.flops_per_sequence() / 0.1e12));
+    CHECK(step_time(step, core, link(1)).computing > 1.1 * step_time(step, measured, link(1)).computing);
 }
 
 TEST_CASE("communication takes bytes / bandwidth, and the part that does not overlap is added to the step") {
