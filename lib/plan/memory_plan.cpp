@@ -94,6 +94,29 @@ MemoryPlan plan_memory(const RunPlan& plan, const ParameterLayout& layout, std::
     return memory;
 }
 
+std::vector<std::int64_t> pass_sizes(std::int64_t micro_batch_size, std::int64_t sequences_of_rank) {
+    const std::int64_t micro_batches = (sequences_of_rank + micro_batch_size - 1) / micro_batch_size;
+    std::vector<std::int64_t> sizes;
+    for (std::int64_t merged = 1; merged <= micro_batches; ++merged)
+        if (micro_batches % merged == 0) sizes.push_back(merged * micro_batch_size);
+    return sizes;
+}
+
+std::int64_t planned_pass(const RunPlan& plan, const ParameterLayout& layout, double most_bytes, double most_tokens) {
+    if (!plan.batch.measures_pass) return plan.pass_size();
+    const std::int64_t micro_batch_size = plan.settings.batch.micro_batch_size;
+    std::int64_t found = micro_batch_size;
+    RunPlan tried = plan;
+    for (const std::int64_t sequences :
+         pass_sizes(micro_batch_size, (plan.global_batch() + layout.shards() - 1) / layout.shards())) {
+        if (static_cast<double>(sequences * plan.settings.data.sequence_length) > most_tokens) break;
+        tried.batch.device_micro_batch = sequences;
+        if (static_cast<double>(plan_memory(tried, layout, 1).on_gpu()) > most_bytes) break;
+        found = sequences;
+    }
+    return found;
+}
+
 void refuse_too_large(const MemoryPlan& memory, std::int64_t parameters, std::int64_t sequence_length, std::int64_t ranks_here) {
     const std::uint64_t needed = memory.total() * static_cast<std::uint64_t>(ranks_here);
     const std::uint64_t there = host_memory_limit();

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "model/parameter_layout.h"
 #include "plan/run_plan.h"
@@ -27,7 +28,7 @@ struct MemoryPlan {
     std::uint64_t peak() const { return total() + activations + data + program; }
     /// Of the peak, what lies in the host's memory when the model is on a GPU; the rest is the GPU's.
     std::uint64_t beside_gpu() const { return snapshot + data + program; }
-    /// Of the peak, what lies in the GPU's memory when the model is on one. The driver's own memory is not counted.
+    /// Of the peak, what lies in the GPU's memory when the model is on one. What the driver and libraries take is not counted.
     std::uint64_t on_gpu() const { return peak() - beside_gpu(); }
     /// "weights 638.5 MiB, gradients 1.2 GiB, ..."
     std::string text() const;
@@ -36,6 +37,14 @@ struct MemoryPlan {
 /// @param threads  that compute a rank's operations (kernels/cpu/operation_threads.h); not used for a GPU
 /// @param rows of the training shards; 0: many
 MemoryPlan plan_memory(const RunPlan& plan, const ParameterLayout& layout, std::int64_t threads, std::int64_t rows = 0);
+
+/// Multiples of a micro-batch that cut a rank's sequences of a step into equally many micro-batches each, ascending.
+std::vector<std::int64_t> pass_sizes(std::int64_t micro_batch_size, std::int64_t sequences_of_rank);
+
+/// Returns the sequences of the pass that a run on an accelerator would choose: the largest of pass_sizes() with which a rank's
+/// tensors take at most `most_bytes` there and which has at most `most_tokens` tokens, or the first. Where the plan leaves
+/// nothing to measure, the plan's own.
+std::int64_t planned_pass(const RunPlan& plan, const ParameterLayout& layout, double most_bytes, double most_tokens);
 
 /// @param sequence_length  data.sequence_length, for the message
 /// @param ranks_here that share this machine's memory

@@ -41,6 +41,22 @@ TEST_CASE("bf16 gradients take 2 bytes per parameter of the encoder, where sever
     CHECK(static_cast<double>(plan_memory(plan_of(experiment), alone, threads).gradients) / parameters == Approx(4).margin(0.02));
 }
 
+TEST_CASE("the planned pass is the largest that fits, and one that was measured where the program does not run") {
+    constexpr double no_limit = 1e18;
+    const auto pass = [](const char* config, std::int64_t ranks, double gib, double tokens,
+                         const std::vector<std::string>& settings = {}) {
+        const RequestedExperiment experiment = request_experiment(std::string(PROJECT_FOLDER "/configs/") + config, settings);
+        const RunPlan plan = plan_of(experiment, ranks, /*gpus=*/8);
+        return planned_pass(plan, layout_of(plan.settings.model, plan.settings.parallel.bucket_mib, ranks), gib * 0x1p30, tokens);
+    };
+    CHECK(pass("bert_large_8.json", 8, 74, no_limit) == 384);
+    CHECK(pass("bert_large_8.json", 8, 74, 2048) == 16);
+    CHECK(pass("bert_large_8.json", 8, 28, no_limit) == 192);
+    CHECK(pass("bert_1.5b_8.json", 8, 28, no_limit) == 48);
+    CHECK(pass("bert_1.5b_8.json", 8, 1, no_limit) == 16);  // not even a micro-batch fits
+    CHECK(pass("bert_large_8.json", 8, 74, no_limit, {"batch.device_micro_batch=32"}) == 32);
+}
+
 TEST_CASE("a snapshot takes 12/W bytes per parameter and rank at either stage, and nothing where there is none") {
     ExperimentConfig experiment = load_experiment(PROJECT_FOLDER "/configs/small.json", {});
     const ParameterLayout layout = layout_of(experiment.model, experiment.parallel.bucket_mib, 4);

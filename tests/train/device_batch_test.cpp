@@ -6,6 +6,7 @@
 
 #include "model/bert/parameters.h"
 #include "model/small_model.h"
+#include "plan/memory_plan.h"
 #include "support/catch.h"
 #include "support/forwarding_world.h"
 #include "support/plans.h"

@@ -10,9 +10,11 @@
 #include "core/error.h"
 #include "operations/cuda_runtime.h"
 #include "operations/device_check.h"
+#include "operations/fabric.h"
 #include "operations/machine_memory.h"
 #include "operations/out_of_memory.h"
 #include "parallel/together.h"
+#include "plan/memory_plan.h"
 
 namespace bertpretrain {
 namespace {
@@ -40,14 +42,6 @@ MicroBatch full_length_batch(std::int64_t sequences, const RunPlan& plan, at::De
 }
 
 }  // namespace
-
-std::vector<std::int64_t> pass_sizes(std::int64_t micro_batch_size, std::int64_t sequences_of_rank) {
-    const std::int64_t micro_batches = (sequences_of_rank + micro_batch_size - 1) / micro_batch_size;
-    std::vector<std::int64_t> sizes;
-    for (std::int64_t merged = 1; merged <= micro_batches; ++merged)
-        if (micro_batches % merged == 0) sizes.push_back(merged * micro_batch_size);
-    return sizes;
-}
 
 std::int64_t largest_that_fits(const std::vector<std::int64_t>& sizes, std::uint64_t most, const TrialPass& trial) {
     check(!sizes.empty(), "no size to try");
@@ -118,12 +112,11 @@ std::uint64_t trial_exchange(GradientBuckets& buckets, const FlatParameters& par
 }
 
 std::uint64_t memory_for_passes(at::Device device) {
-    constexpr double usable = 0.94;
     std::uint64_t held = 0;
     if (!device.is_cpu())
         held = bytes(c10::getDeviceAllocator(device.type())->getDeviceStats(device.index()).reserved_bytes,
                      &c10::CachingAllocator::Stat::current);
-    return static_cast<std::uint64_t>(usable * static_cast<double>(available_memory(device) + held));
+    return static_cast<std::uint64_t>(usable_memory_share * static_cast<double>(available_memory(device) + held));
 }
 
 void choose_device_micro_batch(ControlGroup& ranks, RunPlan& plan, std::int64_t sequences_of_rank,

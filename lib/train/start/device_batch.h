@@ -13,9 +13,6 @@
 
 namespace bertpretrain {
 
-/// Multiples of a micro-batch that cut a rank's sequences of a step into equally many micro-batches each, ascending.
-std::vector<std::int64_t> pass_sizes(std::int64_t micro_batch_size, std::int64_t sequences_of_rank);
-
 /// The most bytes in use during a pass of so many sequences; nothing: they do not fit.
 using TrialPass = std::function<std::optional<std::uint64_t>(std::int64_t sequences)>;
 
