@@ -1,9 +1,11 @@
 // bertpretrain plan CONFIG
 
 #include <algorithm>
+#include <cmath>
 #include <iostream>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -24,20 +26,18 @@
 #include "plan/memory_plan.h"
 #include "plan/planned_step.h"
 #include "plan/resolve.h"
+#include "reports/hourly_prices.h"
 #include "reports/run_history.h"
 
 namespace bertpretrain {
 namespace {
 
-/// What a run on a GPU of 80 GB merges its micro-batches to (BERT-Large, 384 sequences of 128 tokens), if the settings let it
-/// choose.
-constexpr double merged_tokens = 384 * 128;
-
 struct PlanArguments {
     std::string config, fit, deadline;
     std::vector<std::string> overrides, accelerators{"this"}, networks{"efa4"};
     std::vector<std::int64_t> world_sizes;  ///< empty: 8 to 128; on this machine, its accelerators
-    std::optional<double> tflops, memory_gib, price, tokens;
+    std::vector<std::string> prices;
+    std::optional<double> tflops, memory_gib, tokens;
     std::optional<std::int64_t> per_node, steps;
     ForecastInputs run;
     double save_gbps = 1;
@@ -60,24 +60,49 @@ std::optional<MeasuredRun> measured_run(const PlanArguments& arguments) {
 Accelerator this_machine_for(const RunPlan& plan) { return this_machine(open_device(usable_gpus() > 0, 0), plan.compute.dtype); }
 
 /// Returns the known numbers of an accelerator, replaced by measured ones and by those on the command line.
+/// @param tokens per sequence, for which --tflops is given
 Accelerator accelerator_of(const std::string& name, const PlanArguments& arguments, const RunPlan& plan,
-                           const std::optional<MeasuredRun>& measured) {
+                           const std::optional<MeasuredRun>& measured, double tokens) {
     Accelerator accelerator = name == "this" ? this_machine_for(plan) : find_accelerator(name);
     if (measured) {
         accelerator.sustained_tflops = measured->tflops_per_rank;
+        accelerator.rate_tokens = measured->tokens_per_sequence;
         accelerator.memory_gbps = 0;  // the measured rate includes the update
         accelerator.source = "fitted to " + arguments.fit;
     }
     accelerator.sustained_tflops = arguments.tflops.value_or(accelerator.sustained_tflops);
     accelerator.memory_gib = arguments.memory_gib.value_or(accelerator.memory_gib);
-    if (arguments.price) {
-        accelerator.price_per_hour = *arguments.price;
+    if (const std::optional<Money> price = HourlyPrices::parse(arguments.prices).of(name)) {
+        accelerator.price_per_hour = price->amount;
+        accelerator.currency = price->currency;
         accelerator.price_source = "price: --price";
     }
-    if (arguments.tflops) accelerator.source += "; TFLOP/s: --tflops";
+    if (arguments.tflops) {
+        accelerator.rate_tokens = tokens;
+        accelerator.source += "; TFLOP/s: --tflops";
+    }
     accelerator.per_node = arguments.per_node.value_or(accelerator.per_node);
     return accelerator;
 }
+
+/// @throws ConfigError when the costs would be in several currencies, or a price is for an accelerator that is not planned for
+void check_prices(const PlanArguments& arguments, const std::vector<Accelerator>& accelerators) {
+    HourlyPrices::parse(arguments.prices).require_accelerators(arguments.accelerators);
+    std::set<std::string> currencies;
+    for (const Accelerator& accelerator : accelerators)
+        if (accelerator.price_per_hour > 0) currencies.insert(accelerator.currency);
+    if (currencies.size() > 1)
+        throw ConfigError(
+            concat("--price: prices are in ", join({currencies.begin(), currencies.end()}),
+                   "; expected one currency\n  do: give the price of each accelerator, NAME=PRICE, in the same one"));
+}
+
+/// Memory of a rank, with the pass that it computes.
+struct RankMemory {
+    MemoryPlan plan;
+    PlannedPass pass;
+    std::uint64_t needed = 0;  ///< bytes in the accelerator's own memory
+};
 
 /// Resolves the experiment's plan for any number of accelerators. Uses the shards' manifest and vocabulary if they are here.
 struct Forecaster {
@@ -97,10 +122,19 @@ struct Forecaster {
         return resolve(asked, launch, accelerators, data, nullptr);
     }
 
-    MemoryPlan memory(std::int64_t world_size, std::int64_t zero_stage) const {
-        const RunPlan plan = on(world_size, zero_stage);
-        return plan_memory(plan, layout_of(plan.settings.model, plan.settings.parallel.bucket_mib, world_size),
-                           cpu::operation_threads(), data.training_rows);
+    /// For accelerators that this program does not run on, the pass has the tokens that their rate was measured with.
+    RankMemory memory(const Accelerator& accelerator, std::int64_t world_size, std::int64_t zero_stage) const {
+        RunPlan plan = on(world_size, zero_stage);
+        const ParameterLayout layout = layout_of(plan.settings.model, plan.settings.parallel.bucket_mib, world_size);
+        const double most = memory_for_tensors(accelerator);
+        RankMemory rank;
+        rank.pass.sequences =
+            planned_pass(plan, layout, accelerator.is_cpu ? 0 : most, accelerator.runs_here ? INFINITY : accelerator.pass_tokens);
+        plan.batch.device_micro_batch = rank.pass.sequences;
+        rank.plan = plan_memory(plan, layout, cpu::operation_threads(), data.training_rows);
+        rank.needed = accelerator.is_cpu ? rank.plan.peak() : rank.plan.on_gpu();
+        if (accelerator.memory_gib > 0) rank.pass.fits = static_cast<double>(rank.needed) <= most;
+        return rank;
     }
 };
 
@@ -113,11 +147,14 @@ ForecastGrid plan_inputs(const Forecaster& forecaster, const PlanArguments& argu
     inputs.step = planned_step(plan);
     inputs.step.tokens_per_sequence = arguments.tokens.value_or(measured_tokens);
     inputs.step.masked_per_sequence = plan.data.masked_lm_prob * inputs.step.tokens_per_sequence;
-    if (plan.batch.measures_pass) inputs.merged_tokens = merged_tokens;
+    inputs.pass = [forecaster, stage = inputs.step.zero_stage](const Accelerator& accelerator, std::int64_t world_size) {
+        return forecaster.memory(accelerator, world_size, stage).pass;
+    };
     inputs.step.overlaps = !arguments.no_overlap;
     inputs.global_batch = [forecaster](std::int64_t world_size) { return forecaster.on(world_size).global_batch(); };
     for (const std::string& name : arguments.accelerators)
-        inputs.accelerators.push_back(accelerator_of(name, arguments, plan, measured));
+        inputs.accelerators.push_back(accelerator_of(name, arguments, plan, measured, inputs.step.tokens_per_sequence));
+    check_prices(arguments, inputs.accelerators);
     for (const std::string& name : arguments.networks) inputs.networks.push_back(find_network(name));
     inputs.world_sizes = arguments.world_sizes;
     if (inputs.world_sizes.empty()) {
@@ -129,33 +166,28 @@ ForecastGrid plan_inputs(const Forecaster& forecaster, const PlanArguments& argu
     inputs.run = arguments.run;
     inputs.run.steps = arguments.steps.value_or(plan.settings.schedule.total_steps);
     inputs.save_gbps = arguments.save_gbps;
+    inputs.background = plan.settings.checkpoint.background;
     return inputs;
 }
 
-/// Returns whether a rank's share fits into the accelerator's own memory; nothing if that memory's size is unknown.
-std::optional<bool> fits(const MemoryPlan& plan, const Accelerator& accelerator) {
-    if (accelerator.memory_gib == 0) return std::nullopt;
-    return static_cast<double>(plan.on_gpu()) < accelerator.memory_gib * 0x1p30;
-}
-
 std::string memory_table(const Forecaster& forecaster, const ForecastGrid& inputs) {
-    std::vector<std::string> columns{"ranks",       "ZeRO",        "weights",  "gradients", "optimizer", "transfer",
-                                     "activations", "accelerator", "snapshot", "data",      "program",   "host"};
-    for (const Accelerator& accelerator : inputs.accelerators) columns.push_back("fits " + accelerator.name);
-    Table table(columns);
-    for (const std::int64_t ranks : inputs.world_sizes)
-        for (const std::int64_t stage : {0, 1}) {
-            const MemoryPlan plan = forecaster.memory(ranks, stage);
-            std::vector<std::string> row{std::to_string(ranks), std::to_string(stage)};
-            for (const std::uint64_t bytes : {plan.weights, plan.gradients, plan.optimizer, plan.transfer, plan.activations,
-                                              plan.on_gpu(), plan.snapshot, plan.data, plan.program, plan.beside_gpu()})
-                row.push_back(bytes_text(bytes));
-            for (const Accelerator& accelerator : inputs.accelerators) {
-                const std::optional<bool> fit = fits(plan, accelerator);
-                row.push_back(fit ? *fit ? "yes" : "no" : "-");
+    Table table({"accelerator", "ranks", "ZeRO", "pass", "weights", "gradients", "optimizer", "transfer", "activations", "needed",
+                 "usable", "fits", "snapshot", "data", "program", "host"});
+    for (const Accelerator& accelerator : inputs.accelerators)
+        for (const std::int64_t ranks : inputs.world_sizes)
+            for (const std::int64_t stage : {0, 1}) {
+                const auto [plan, pass, needed] = forecaster.memory(accelerator, ranks, stage);
+                std::vector<std::string> row{accelerator.name, std::to_string(ranks), std::to_string(stage),
+                                             std::to_string(pass.sequences)};
+                for (const std::uint64_t bytes :
+                     {plan.weights, plan.gradients, plan.optimizer, plan.transfer, plan.activations, needed})
+                    row.push_back(bytes_text(bytes));
+                row.push_back(pass.fits ? bytes_text(static_cast<std::uint64_t>(memory_for_tensors(accelerator))) : "-");
+                row.push_back(pass.fits ? *pass.fits ? "yes" : "no" : "-");
+                for (const std::uint64_t bytes : {plan.snapshot, plan.data, plan.program, plan.beside_gpu()})
+                    row.push_back(bytes_text(bytes));
+                table.add(row);
             }
-            table.add(row);
-        }
     return table.text();
 }
 
@@ -170,12 +202,11 @@ std::string fit_text(const MeasuredRun& run) {
 void print_json(const Forecaster& forecaster, const std::vector<ForecastRow>& runs, const std::optional<MeasuredRun>& measured) {
     nlohmann::ordered_json out;
     for (const ForecastRow& planned : runs) {
-        const MemoryPlan memory = forecaster.memory(planned.step.world_size, planned.step.zero_stage);
+        const MemoryPlan memory = forecaster.memory(planned.accelerator, planned.step.world_size, planned.step.zero_stage).plan;
         out["plan"].push_back(plan_json(planned));
         out["plan"].back()["memory_bytes"] = memory.peak();
         out["plan"].back()["gpu_memory_bytes"] = memory.on_gpu();
         out["plan"].back()["host_memory_bytes"] = memory.beside_gpu();
-        if (const std::optional<bool> fit = fits(memory, planned.accelerator)) out["plan"].back()["fits"] = *fit;
     }
     if (measured)
         out["fit"] = {{"tflops_per_rank", measured->tflops_per_rank},
@@ -200,10 +231,13 @@ void plan(const PlanArguments& arguments) {
     std::cout
         << (measured ? fit_text(*measured) : "") << "Assumed machines (--accelerator, --network and --price choose others):\n"
         << plan_assumptions(runs)
-        << "\nPeak memory of a rank. \"accelerator\" is in the accelerator's own memory, the sum of the columns before it;\n"
-           "\"host\" is in the host's memory, the sum of the three columns before it.\n"
-        << memory_table(forecaster, inputs)
-        << "\nTime and cost of the run. \"efficiency\" is the rate per accelerator against the smallest number of ranks.\n"
+        << "\nPeak memory of a rank that computes \"pass\" sequences at once. \"needed\" is in the accelerator's own memory,\n"
+           "the sum of the five columns before it (on a CPU, also \"host\"); \"usable\" is what the CUDA context, NCCL and\n"
+           "fragments leave there. \"host\" is in the host's memory, the sum of the three columns before it.\n"
+        << memory_table(forecaster, inputs) << "\nTime and cost of the run at ZeRO " << inputs.step.zero_stage
+        << ". \"efficiency\" is the rate per accelerator against the smallest number of ranks.\n"
+        << (arguments.no_overlap ? "Communication starts only after the backward pass.\n"
+                                 : "Communication overlaps with computing; programs without overlap are slower (--no-overlap).\n")
         << plan_table(runs, deadline) << std::flush;
 }
 
@@ -222,10 +256,15 @@ void add_machine_options(CLI::App& command, PlanArguments& arguments) {
     command.add_option("--tflops", arguments.tflops, "TFLOP/s of the model's operations that an accelerator sustains")
         ->check(CLI::PositiveNumber);
     command.add_option("--memory-gib", arguments.memory_gib, "Memory of an accelerator in GiB")->check(CLI::PositiveNumber);
-    command.add_option("--price", arguments.price, "Price of an accelerator in USD per hour")->check(CLI::PositiveNumber);
+    command
+        .add_option(
+            "--price", arguments.prices,
+            "Price of an accelerator per hour, such as 2.50 or 2.50EUR. NAME=PRICE is for one accelerator; repeat the option "
+            "for several")
+        ->allow_extra_args(false);
     command.add_option("--ranks-per-node", arguments.per_node, "Accelerators per node, which share its network")
         ->check(CLI::PositiveNumber);
-    command.add_option("--save-gbps", arguments.save_gbps, "Rate in GB/s at which a checkpoint is written")
+    command.add_option("--save-gbps", arguments.save_gbps, "Rate in GB/s at which a checkpoint is written, in the background")
         ->check(CLI::PositiveNumber)
         ->capture_default_str();
     command

@@ -14,22 +14,35 @@ namespace {
 
 constexpr double saved_bytes = 12;  // per parameter: fp32 weight and two moments
 
+/// GB/s at which a rank copies its slice to page-locked host memory: assumed, below the 16 of PCIe 3.0 x16.
+constexpr double snapshot_gbps = 10;
+
+/// Of the time of a write in the background, the part by which training is longer: measured, 1.04 times as long a step beside a
+/// save of BERT-Large (scripts/benchmark/README.md, "Checkpoints").
+constexpr double delay_by_write = 0.04;
+
 ForecastRow planned_run(const ForecastGrid& inputs, const Accelerator& accelerator, const Network& network,
                         std::int64_t world_size) {
-    ForecastRow planned{accelerator, network, inputs.step, {}, {}, 1};
+    ForecastRow planned;
+    planned.accelerator = accelerator;
+    planned.network = network;
+    planned.step = inputs.step;
     planned.step.world_size = world_size;
     planned.step.global_batch = inputs.global_batch(world_size);
-    if (inputs.merged_tokens > 0) {
-        const std::int64_t per_rank = (planned.step.global_batch + world_size - 1) / world_size;
-        const auto most = static_cast<std::int64_t>(inputs.merged_tokens / planned.step.tokens_per_sequence);
-        planned.step.micro_batch_size =
-            std::clamp(per_rank, planned.step.micro_batch_size, std::max(most, planned.step.micro_batch_size));
+    if (inputs.pass) {
+        const PlannedPass pass = inputs.pass(accelerator, world_size);
+        planned.step.micro_batch_size = pass.sequences;
+        planned.fits = pass.fits;
     }
     planned.time = step_time(planned.step, accelerator, network);
     ForecastInputs run = inputs.run;
     run.step_seconds = planned.time.total();
     run.accelerators = world_size;
-    run.save_seconds = saved_bytes * static_cast<double>(planned.step.layout().parameter_elements()) / (inputs.save_gbps * 1e9);
+    const double gigabytes = saved_bytes * static_cast<double>(planned.step.layout().parameter_elements()) * 1e-9;
+    run.write_seconds = gigabytes / inputs.save_gbps;
+    planned.save_seconds = run.save_seconds =
+        inputs.background ? gigabytes / static_cast<double>(world_size) / snapshot_gbps + delay_by_write * run.write_seconds
+                          : run.write_seconds;
     run.price_per_hour = accelerator.price_per_hour;
     planned.forecast = forecast(run);
     return planned;
@@ -55,14 +68,16 @@ std::vector<ForecastRow> plan_runs(const ForecastGrid& inputs) {
 }
 
 std::string plan_table(const std::vector<ForecastRow>& plan, const std::optional<double>& deadline_hours) {
-    Table table({"accelerator", "network", "ranks", "batch", "step s", "exposed s", "sequences/s", "each", "efficiency", "hours",
-                 concat("cost, ", plan.empty() ? "USD" : plan.front().accelerator.currency), "failures", "save every",
+    Table table({"accelerator", "network", "ranks", "batch", "pass", "step s", "exposed s", "sequences/s", "each", "efficiency",
+                 "hours", concat("cost, ", plan.empty() ? "USD" : plan.front().accelerator.currency), "failures", "save every",
                  deadline_hours ? "deadline" : ""});
     for (const ForecastRow& planned : plan) {
         const bool in_time = deadline_hours && planned.forecast.hours <= *deadline_hours;
         table.add({planned.accelerator.name, planned.network.name, std::to_string(planned.step.world_size),
-                   with_thousands(planned.step.global_batch), fixed(planned.time.total(), 3), fixed(planned.time.exposed(), 4),
-                   fixed(planned.rate(), 1), fixed(planned.per_accelerator(), 2), fixed(100 * planned.efficiency, 1) + " %",
+                   with_thousands(planned.step.global_batch),
+                   concat(planned.step.micro_batch_size, planned.fits.value_or(true) ? "" : ", too large"),
+                   fixed(planned.time.total(), 3), fixed(planned.time.exposed(), 4), fixed(planned.rate(), 1),
+                   fixed(planned.per_accelerator(), 2), fixed(100 * planned.efficiency, 1) + " %",
                    fixed(planned.forecast.hours, 1), cost_text(planned), fixed(planned.forecast.failures, 2),
                    concat(planned.forecast.save_every_steps, " steps"),
                    !deadline_hours ? ""
@@ -99,6 +114,7 @@ nlohmann::ordered_json plan_json(const ForecastRow& planned) {
         {"network", planned.network.name},
         {"ranks", planned.step.world_size},
         {"global_batch", planned.step.global_batch},
+        {"sequences_per_pass", planned.step.micro_batch_size},
         {"step_seconds", planned.time.total()},
         {"computing_seconds", planned.time.computing},
         {"optimizer_seconds", planned.time.optimizer},
@@ -113,7 +129,9 @@ nlohmann::ordered_json plan_json(const ForecastRow& planned) {
         {"assumed", planned.accelerator.price_source.empty()
                         ? planned.accelerator.source
                         : concat(planned.accelerator.source, "; price: ", planned.accelerator.price_source)},
-        {"save_every_steps", planned.forecast.save_every_steps}};
+        {"save_every_steps", planned.forecast.save_every_steps},
+        {"save_delay_seconds", planned.save_seconds}};
+    if (planned.fits) line["fits"] = *planned.fits;
     line["cost"] = planned.forecast.cost ? nlohmann::ordered_json(*planned.forecast.cost) : nlohmann::ordered_json();
     return line;
 }

@@ -14,15 +14,22 @@
 
 namespace bertpretrain {
 
+/// The sequences of a pass, and whether a rank then fits into the accelerator's memory; nothing: unknown.
+struct PlannedPass {
+    std::int64_t sequences = 16;
+    std::optional<bool> fits;
+};
+
 struct ForecastGrid {
-    PlannedStep step;          ///< all fields except world size, global batch, and micro-batch if passes are merged
-    double merged_tokens = 0;  ///< an accelerator merges micro-batches up to this many tokens per pass; 0: it does not
+    PlannedStep step;  ///< all fields except world size, global batch, and micro-batch if there is a `pass`
+    std::function<PlannedPass(const Accelerator& accelerator, std::int64_t world_size)> pass;  ///< may be empty
     std::function<std::int64_t(std::int64_t world_size)> global_batch;
     std::vector<Accelerator> accelerators;
     std::vector<Network> networks;
     std::vector<std::int64_t> world_sizes;  ///< ascending
     ForecastInputs run;                     ///< fields that do not depend on the step: steps, failures, restart
     double save_gbps = 1;                   ///< write speed of checkpoints, GB/s
+    bool background = true;                 ///< training goes on while a checkpoint is written
 };
 
 /// One row of the plan.
@@ -32,7 +39,9 @@ struct ForecastRow {
     PlannedStep step;
     StepTime time;
     Forecast forecast;
-    double efficiency = 1;  ///< rate per accelerator, relative to the smallest world on the same accelerator and network
+    double save_seconds = 0;   ///< by which a save delays training
+    std::optional<bool> fits;  ///< into the accelerator's memory; nothing: unknown
+    double efficiency = 1;     ///< rate per accelerator, relative to the smallest world on the same accelerator and network
 
     double rate() const { return static_cast<double>(step.global_batch) / time.total(); }
     double per_accelerator() const { return rate() / static_cast<double>(step.world_size); }

@@ -9,7 +9,7 @@ Forecast forecast(const ForecastInputs& inputs) {
     const double working = inputs.step_seconds * static_cast<double>(inputs.steps);
     const double between = inputs.hours_between_failures * 3600 / static_cast<double>(inputs.accelerators);
     Forecast result{};
-    result.save_every_seconds = std::sqrt(2 * inputs.save_seconds * between);
+    result.save_every_seconds = std::max(std::sqrt(2 * inputs.save_seconds * between), inputs.write_seconds);
     result.save_every_steps =
         std::clamp<std::int64_t>(std::llround(result.save_every_seconds / inputs.step_seconds), 1, inputs.steps);
     const double interval = static_cast<double>(result.save_every_steps) * inputs.step_seconds;

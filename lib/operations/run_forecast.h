@@ -12,6 +12,7 @@ struct ForecastInputs {
     std::int64_t accelerators = 1;
     double hours_between_failures = 50'000;  ///< mean time between failures of one accelerator
     double save_seconds = 10;                ///< time per save during which training stops
+    double write_seconds = 0;                ///< from a save's begin until the next one can begin
     double restart_seconds = 300;            ///< from a failure to the first new step
     double price_per_hour = 0;               ///< per accelerator; 0: unknown
 };
@@ -25,8 +26,9 @@ struct Forecast {
 };
 
 /// With mean time M between failures of the whole job and d seconds per save, the best interval is sqrt(2 d M) (Young 1974; Daly
-/// 2006 to first order). A failure loses half an interval plus the restart. `hours` is infinite when failures outpace progress.
-/// The default failure rate is 419 interruptions of 16,384 accelerators in 54 days (Llama 3, 2024).
+/// 2006 to first order), but no shorter than write_seconds. A failure loses half an interval plus the restart. `hours` is
+/// infinite when failures outpace progress. The default failure rate is 419 interruptions of 16,384 accelerators in 54 days
+/// (Llama 3, 2024).
 Forecast forecast(const ForecastInputs& inputs);
 
 }  // namespace bertpretrain

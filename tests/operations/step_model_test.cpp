@@ -1,6 +1,7 @@
 #include "operations/step_model.h"
 
 #include "core/error.h"
+#include "operations/forecast_grid.h"
 #include "operations/plan_fit.h"
 #include "operations/run_forecast.h"
 #include "plan/experiment_config.h"
@@ -142,6 +143,29 @@ TEST_CASE("a failure costs its restart and half an interval, and the best interv
         const double interval = 1138 * factor;
         CHECK(100 * (1 + 18 / interval) / (1 - (interval / 2 + 100) / 36'000) > result.hours);
     }
+}
+
+TEST_CASE("the interval between saves follows from what a save costs training, and is no shorter than its write") {
+    ForecastGrid grid;
+    grid.step = small_step(1);
+    grid.global_batch = [](std::int64_t ranks) { return 16 * ranks; };
+    grid.accelerators = {core};
+    grid.networks = {link(1)};
+    grid.world_sizes = {4};
+    grid.run.steps = 1'000'000'000;
+    const auto row = [&] { return plan_runs(grid).front(); };
+    const double written = 12 * static_cast<double>(row().step.layout().parameter_elements()) / 1e9;  // seconds, at 1 GB/s
+    const double between = 50'000.0 * 3600 / 4;
+    CHECK(row().save_seconds < 0.1 * written);
+    CHECK(row().save_seconds > 0.04 * written);  // a step took 1.04 times as long while a checkpoint was written
+    CHECK(row().forecast.save_every_seconds == Approx(std::sqrt(2 * row().save_seconds * between)));
+    grid.background = false;
+    CHECK(row().save_seconds == Approx(written));
+    CHECK(row().forecast.save_every_seconds == Approx(std::sqrt(2 * written * between)));
+    grid.background = true;
+    grid.save_gbps = 1e-6;
+    grid.run.hours_between_failures = 1;
+    CHECK(row().forecast.save_every_seconds >= written * 1e6);
 }
 
 TEST_CASE("a measured run gives a rank's rate without waits, and the rate at which it sends") {
