@@ -182,7 +182,7 @@ TEST_CASE("bad inputs end every command with one message, the documented exit co
         {path("packed.xz"), 3, "unpack it first"},
         {path("archive"), 3, "archive: is a tar archive"},
         {path("long.gz"), 3, "that begins here is larger than 64 MiB"},
-        {path("record.gz"), 3, "record.gz:2: a record that begins here is larger than 64 MiB"},
+        {path("record.gz"), 3, "record.gz:2: is larger than 64 MiB"},
         {path("empty"), 3, "empty: is empty"},
         {path("blank"), 3, ""},
         {path("nothing"), 3, "nothing: is a folder without files"},

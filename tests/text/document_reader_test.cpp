@@ -244,6 +244,16 @@ TEST_CASE("a document of more than 64 MiB is refused with its line") {
                Contains("corpus:3: a document that begins here is larger than 64 MiB"));
 }
 
+TEST_CASE("a JSONL record of more than 64 MiB is malformed, and the records around it are read") {
+    const std::string large = "{\"text\": \"" + std::string(std::size_t{68} << 20, 'a') + "\"}";
+    InputSettings settings;
+    settings.most_bad = 0.4;
+    const TemporaryFolder folder;
+    write_text(folder / "a.jsonl", "{\"text\": \"One.\"}\n" + large + "\n{\"text\": \"Three.\"}\n");
+    CHECK((documents_in({folder / "a.jsonl"}, settings) == Lines{"1||One.", "3||Three."}));
+    CHECK_THAT(failure_to_read("{\"text\": \"One.\"}\n" + large), Contains("corpus:2: is larger than 64 MiB"));
+}
+
 TEST_CASE("a link in a folder that leads to no file is refused, unless it is hidden") {
     const TemporaryFolder folder;
     write_text(folder / "a", "One.\n");

@@ -113,6 +113,10 @@ private:
 }  // namespace
 
 void parse_jsonl(const TextChunk& chunk, const RecordFields& fields, char separator, DocumentBatch& batch) {
+    if (chunk.is_too_large) {
+        ++batch.records;
+        batch.bad.push_back({chunk.first_line, concat("is larger than ", TextChunks::largest_unit >> 20, " MiB")});
+    }
     RecordHandler record(fields);
     std::uint64_t number = chunk.first_line;
     for (std::string_view rest = chunk.text; !rest.empty();) {

@@ -32,6 +32,17 @@ bool TextChunks::fill(std::size_t least) {
     return filled >= least;
 }
 
+void TextChunks::skip_unit(char separator, TextChunk& chunk) {
+    chunk = {{}, line_, true};
+    for (bool is_whole = false; !is_whole && !pending_.empty(); fill(text_chunk_bytes)) {
+        const std::size_t end = pending_.find(separator);
+        is_whole = end != std::string::npos;
+        const auto next = is_whole ? pending_.begin() + static_cast<std::ptrdiff_t>(end) + 1 : pending_.end();
+        line_ += static_cast<std::uint64_t>(std::count(pending_.begin(), next, '\n'));
+        pending_.erase(pending_.begin(), next);
+    }
+}
+
 bool TextChunks::next(TextChunk& chunk, const WholeUnits& whole_units) {
     fill(text_chunk_bytes);
     while (!pending_.empty()) {
@@ -39,8 +50,12 @@ bool TextChunks::next(TextChunk& chunk, const WholeUnits& whole_units) {
         if (size > 0) {
             std::string rest = pending_.substr(size);
             pending_.resize(size);
-            chunk = {std::exchange(pending_, std::move(rest)), line_};
+            chunk = {std::exchange(pending_, std::move(rest)), line_, false};
             line_ += static_cast<std::uint64_t>(std::count(chunk.text.begin(), chunk.text.end(), '\n'));
+            return true;
+        }
+        if (pending_.size() >= largest_unit + text_chunk_bytes && separator_) {
+            skip_unit(*separator_, chunk);
             return true;
         }
         if (pending_.size() >= largest_unit + text_chunk_bytes)

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -16,6 +17,7 @@ namespace bertpretrain {
 struct TextChunk {
     std::string text;
     std::uint64_t first_line = 1;  ///< of its file
+    bool is_too_large = false;     ///< the unit is larger than 64 MiB: it was skipped, and `text` is empty
 };
 
 class TextChunks {
@@ -34,16 +36,20 @@ public:
     /// Reads the next chunk, about 1 MiB or one unit; returns false after the last one.
     /// @throws DataError when the file is damaged or not UTF-8, or a unit is larger than 64 MiB
     bool next(TextChunk& chunk, const WholeUnits& whole_units);
+    /// From now on a unit that is too large is skipped up to the next `separator`, instead of refused.
+    void skip_too_large_units(char separator) { separator_ = separator; }
 
     std::uint64_t bytes_read() const { return content_->bytes_read(); }
 
 private:
     bool fill(std::size_t least);
+    void skip_unit(char separator, TextChunk& chunk);
 
     std::unique_ptr<TextContent> content_;
     std::string name_, unit_, advice_, pending_;
     std::uint64_t line_ = 1;
     bool ended_ = false;
+    std::optional<char> separator_;
 };
 
 /// Whole lines.

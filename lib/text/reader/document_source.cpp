@@ -164,6 +164,7 @@ std::unique_ptr<DocumentSource> make_source(std::unique_ptr<Content> content, co
     TextChunks chunks(std::move(content), name, "record", false);
     if (format.kind == Kind::table)
         return std::make_unique<TableSource>(std::move(chunks), name, layout.lines, format.delimiter, fields);
+    chunks.skip_too_large_units(format.delimiter);
     TextChunks::WholeUnits whole_units = whole_lines;
     if (format.delimiter != '\n')
         whole_units = [separator = format.delimiter](std::string_view text, bool ended) {
