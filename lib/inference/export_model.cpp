@@ -20,7 +20,7 @@ namespace {
 
 void export_torchscript(const LoadedModel& model, const fs::path& file) {
     std::map<std::string, std::string> extra = {{"config.json", hf_config(model).dump(2)}};
-    if (!model.vocabulary.empty()) extra[std::string(carried_name(model.vocabulary))] = read_file(model.vocabulary);
+    if (!model.vocabulary.empty()) extra[std::string(carried_name(model.vocabulary))] = carried_content(model.vocabulary);
     const bool has_heads = !model.lacks(ModelPart::masked_words_head) && !model.lacks(ModelPart::next_sentences_head);
     write_torchscript(file, model.config, *model.parameters, extra, has_heads);
     check_torchscript(file, *model.model, model.config, has_heads);

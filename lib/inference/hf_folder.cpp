@@ -10,6 +10,7 @@
 #include "core/error.h"
 #include "core/files/files.h"
 #include "inference/hf_tokenizer.h"
+#include "tokens/vocabulary_file.h"
 
 namespace bertpretrain {
 namespace fs = std::filesystem;
@@ -56,7 +57,8 @@ std::int32_t padding_id(const LoadedModel& model) {
 void copy_tokenizer_files(const fs::path& from, const fs::path& to) {
     for (const char* name : {"vocab.txt", "tokenizer.json", "tokenizer.model", "tokenizer_config.json", "special_tokens_map.json",
                              "added_tokens.json"})
-        if (fs::exists(from / name)) write_atomically(to / name, read_file(from / name));
+        if (fs::exists(from / name))
+            write_atomically(to / name, name == token_list_name ? carried_content(from / name) : read_file(from / name));
 }
 
 void read_back(const fs::path& file, const std::vector<SafetensorsTensor>& expected) {

@@ -6,6 +6,7 @@
 #include "core/files/files.h"
 #include "support/catch.h"
 #include "support/files.h"
+#include "tokens/vocabulary_file.h"
 
 using namespace bertpretrain;
 using bertpretrain::testing::TemporaryFolder;
@@ -112,4 +113,13 @@ TEST_CASE("an invalid vocabulary is refused, and the message names the lines") {
     CHECK(fails_with("", "is empty"));
     CHECK_THROWS_AS(Vocabulary::read("/nonexistent/vocab.txt"), DataError);
     CHECK_THROWS_AS(Vocabulary::read(std::filesystem::temp_directory_path()), DataError);
+}
+
+TEST_CASE("an export carries a list of tokens without its byte order mark, and other files byte for byte") {
+    const TemporaryFolder folder;
+    const std::string tokens = "[PAD]\r\n[UNK]\r\n";
+    write_text(folder / "marked.txt", "\xEF\xBB\xBF" + tokens);
+    write_text(folder / "plain.txt", tokens);
+    CHECK(carried_content(folder / "marked.txt") == "[PAD]\n[UNK]\n");
+    CHECK(carried_content(folder / "plain.txt") == tokens);
 }

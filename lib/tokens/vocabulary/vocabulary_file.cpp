@@ -33,6 +33,11 @@ std::string read_tokenizer_file(const std::filesystem::path& file) {
     return content;
 }
 
+std::string carried_content(const std::filesystem::path& file) {
+    std::string content = read_tokenizer_file(file);
+    return marked_encoding(content).empty() ? content : text_of_bytes(content, file.string());
+}
+
 std::string_view carried_name(TokenizerKind kind) {
     switch (kind) {
         case TokenizerKind::tokenizer_json:

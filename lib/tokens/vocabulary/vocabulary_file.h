@@ -20,6 +20,10 @@ std::filesystem::path tokenizer_in_folder(const std::filesystem::path& folder);
 /// another file that is known to be no tokenizer (foreign_file.h)
 std::string read_tokenizer_file(const std::filesystem::path& file);
 
+/// Returns what an export carries of a tokenizer's file: its bytes, but a list of tokens as UTF-8 without a byte order mark,
+/// which other programs would take for a part of the first token. @throws DataError like read_tokenizer_file()
+std::string carried_content(const std::filesystem::path& file);
+
 /// Returns the name under which a folder carries a file of this kind.
 std::string_view carried_name(TokenizerKind kind);
 /// The same for a file, by its content. @throws DataError if it cannot be read
