@@ -38,17 +38,22 @@ struct EmbedArguments {
     bool sets_normalize = false;  ///< --normalize or --no-normalize was given
 };
 
-/// Returns the text as a file. Standard input is copied to a file beside the output, so that an interrupted run can continue.
-fs::path text_file(const EmbedArguments& arguments, World& world) {
-    if (arguments.text != "-") return arguments.text;
-    const fs::path spooled = arguments.output + ".partial/text";
+/// Surveys the text. Standard input, and a file in another encoding or with other line ends, are copied to a file beside the
+/// output, so that an interrupted run can continue.
+TextSurvey survey(const EmbedArguments& arguments, World& world) {
+    TextSurvey text{.must_convert = true};
+    if (arguments.text != "-") together(world, [&] { text = survey_text(arguments.text); });
+    if (!text.must_convert) return text;
+    const fs::path copy = arguments.output + ".partial/text";
     together(world, [&] {
-        if (world.rank() == 0)
-            write_atomically(spooled, [](std::ostream& out) {
-                if (std::cin.peek() != EOF) out << std::cin.rdbuf();
-            });
+        if (world.rank() == 0) write_atomically(copy, [&](std::ostream& out) { write_as_lines(arguments.text, out); });
     });
-    return spooled;
+    together(world, [&] {
+        text = survey_text(copy);
+        if (text.must_convert)
+            throw DataError(concat(arguments.text, ": begins with two byte order marks; expected at most one"));
+    });
+    return text;
 }
 
 /// Fills in what was not given from the settings of a sentence-transformers folder, and the length from the tokenizer's.
@@ -130,12 +135,9 @@ int run(EmbedArguments arguments) {
         if (leads) lock = std::make_unique<EmbeddingLock>(arguments.output);
     });
     const TextEncoderSettings settings = encoder_settings(arguments, model, sentences, tokenizer);
-    const fs::path file = text_file(arguments, *world);
-    TextSurvey text;
+    const TextSurvey text = survey(arguments, *world);
     EmbeddingRequest request;
     together(*world, [&] {
-        text = survey_text(file);
-        if (arguments.text == "-") text.file = file;
         request = {arguments.output,
                    {text.lines, shape_of(model.config).hidden_size},
                    text.parts.size(),

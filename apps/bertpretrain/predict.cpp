@@ -19,6 +19,7 @@
 #include "inference/model_tokenizer.h"
 #include "inference/predict_masked.h"
 #include "plan/device_choice.h"
+#include "text/reader/read_text.h"
 
 namespace bertpretrain {
 namespace {
@@ -30,13 +31,10 @@ struct PredictArguments {
     bool cased = false, json = false;
 };
 
-/// Returns the lines, without their line ends, "\n" or "\r\n".
-std::vector<std::string> lines_of(std::istream& in) {
+std::vector<std::string> lines_of_standard_input() {
     std::vector<std::string> lines;
-    for (std::string line; std::getline(in, line);) {
-        if (line.ends_with('\r')) line.pop_back();
-        lines.push_back(line);
-    }
+    TextLines in("-");
+    for (std::string line; in.next(line);) lines.push_back(line);
     return lines;
 }
 
@@ -70,7 +68,7 @@ std::string text_of(const std::string& text, const PredictedText& predicted, con
 
 void predict(const PredictArguments& arguments) {
     const bool from_input = arguments.texts.empty() || arguments.texts == std::vector<std::string>{"-"};
-    const std::vector<std::string> texts = from_input ? lines_of(std::cin) : arguments.texts;
+    const std::vector<std::string> texts = from_input ? lines_of_standard_input() : arguments.texts;
     const at::Device device = device_named(arguments.device, 0);
     const LoadedModel model = load_model(arguments.model, arguments.precision == "bf16" ? at::kBFloat16 : at::kFloat, device);
     require_part(model, ModelPart::masked_words_head, "predict");

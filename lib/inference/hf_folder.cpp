@@ -10,7 +10,7 @@
 #include "core/error.h"
 #include "core/files/files.h"
 #include "inference/hf_tokenizer.h"
-#include "tokens/vocabulary_file.h"
+#include "tokens/vocabulary/vocabulary_file.h"
 
 namespace bertpretrain {
 namespace fs = std::filesystem;

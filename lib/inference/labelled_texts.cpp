@@ -1,10 +1,13 @@
 #include "inference/labelled_texts.h"
 
 #include <map>
+#include <span>
 
+#include "archive/checksum.h"
 #include "core/error.h"
+#include "core/files/files.h"
 #include "core/output/displayable.h"
-#include "inference/text_lines.h"
+#include "text/reader/read_text.h"
 
 namespace bertpretrain {
 namespace {
@@ -15,7 +18,8 @@ struct LabelSeen {
 
 constexpr const char* expected_line = "expected a label, a tab and a text";
 
-void add_example(LabelledTexts& labelled, std::vector<std::string>& label_of_line, std::string line, const std::string& file) {
+void add_example(LabelledTexts& labelled, std::vector<std::string>& label_of_line, const std::string& line,
+                 const std::string& file) {
     const std::string where = concat(file, ": line ", label_of_line.size() + 1);
     const std::size_t tab = line.find('\t');
     if (tab == line.npos) throw DataError(concat(where, ": has no tab; ", expected_line));
@@ -40,12 +44,13 @@ void check_labels(const std::map<std::string, LabelSeen>& seen, std::int64_t lea
 }  // namespace
 
 LabelledTexts read_labelled_texts(const std::filesystem::path& file, std::int64_t least_per_class) {
-    const TextSurvey survey = survey_text(file);
     LabelledTexts labelled;
-    labelled.crc32 = survey.crc32;
     std::vector<std::string> label_of_line;
-    for (const TextPart& part : survey.parts)
-        for (std::string& line : read_lines(survey, part)) add_example(labelled, label_of_line, std::move(line), file.string());
+    TextLines lines(file);
+    for (std::string line; lines.next(line);) add_example(labelled, label_of_line, line, file.string());
+    if (label_of_line.empty()) throw DataError(concat(file.string(), ": has no lines; ", expected_line, " in each"));
+    const std::string bytes = read_file(file);
+    labelled.crc32 = crc32_of(std::as_bytes(std::span(bytes)));
     std::map<std::string, LabelSeen> seen;
     for (std::size_t i = 0; i < label_of_line.size(); ++i) {
         LabelSeen& of_label = seen[label_of_line[i]];

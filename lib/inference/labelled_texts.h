@@ -17,10 +17,10 @@ struct LabelledTexts {
     std::int64_t size() const { return static_cast<std::int64_t>(texts_N.size()); }
 };
 
-/// Reads a file of lines "label<tab>text". A text may contain further tabs; "\r" at the end of a line is dropped.
+/// Reads a file of lines "label<tab>text" (read_text.h). A text may contain further tabs.
 /// @param least_per_class examples that each label must have at least
-/// @throws DataError naming the file and the line, when the file cannot be read, is not UTF-8, has a line without a tab, label or
-/// text, or has fewer than two labels or too few examples of a label
+/// @throws DataError like open_text(); also naming the file and the line, when a line lacks a tab, a label or a text, or there
+/// are no lines, fewer than two labels or too few examples of a label
 LabelledTexts read_labelled_texts(const std::filesystem::path& file, std::int64_t least_per_class);
 
 }  // namespace bertpretrain

@@ -1,12 +1,15 @@
 #include "inference/text_lines.h"
 
 #include <fstream>
+#include <memory>
 #include <optional>
 
 #include "archive/checksum.h"
 #include "core/error.h"
 #include "core/files/input_file.h"
+#include "text/content/byte_order_mark.h"
 #include "text/reader/plain_text.h"
+#include "text/reader/read_text.h"
 #include "text/utf8.h"
 #include "tokens/training/line_blocks.h"
 
@@ -27,12 +30,14 @@ std::optional<std::size_t> first_foreign_byte(std::string_view line) {
 /// Returns the line without the "\r" of a line end "\r\n".
 std::string_view without_return(std::string_view line) { return line.ends_with('\r') ? line.substr(0, line.size() - 1) : line; }
 
+/// Whether a "\r" stands inside a line.
+bool has_lone_return(std::string_view block) {
+    for (std::size_t at = block.find('\r'); at != block.npos; at = block.find('\r', at + 1))
+        if (at + 1 < block.size() && block[at + 1] != '\n') return true;
+    return false;
+}
+
 void check_line(const TextSurvey& text, std::string_view line) {
-    if (without_return(line).find('\r') != std::string_view::npos)
-        throw DataError(concat(text.file.string(), ": line ", text.lines + 1,
-                               ": has a carriage return inside, where Python begins ",
-                               "another line; expected lines that end with LF or CR LF",
-                               "\n  do: end lines with LF: `tr '\\r' '\\n' < FILE > NEW`"));
     const auto foreign = first_foreign_byte(line);
     if (!foreign) return;
     constexpr char digits[] = "0123456789ABCDEF";
@@ -55,14 +60,16 @@ void add_line(TextSurvey& text, std::string_view line, const PartSize& size) {
 }  // namespace
 
 TextSurvey survey_text(const std::filesystem::path& file, const PartSize& size) {
-    TextSurvey text{file, 0, 0, 0, {}};
+    TextSurvey text{.file = file}, must_convert{.file = file, .must_convert = true};
     std::ifstream in(file, std::ios::binary);
     if (!in) throw DataError(concat(file.string(), ": cannot be read"));
     LineBlocks blocks(in, file.string());
     for (std::string block; blocks.next(block);) {
+        if (text.bytes == 0 && !marked_encoding(block).empty()) return must_convert;
         if (text.bytes == 0)
             refuse_other_format(file, std::string_view(block).substr(0, 4096),
                                 "write its texts to a file with one text per line");
+        if (has_lone_return(block)) return must_convert;
         for_each_line(block, [&](std::string_view line) { add_line(text, line, size); });
         text.crc32 = crc32_joined(text.crc32, crc32_of(std::as_bytes(std::span(block))), block.size());
         text.bytes += block.size();
@@ -70,6 +77,13 @@ TextSurvey survey_text(const std::filesystem::path& file, const PartSize& size) 
     if (text.lines == 0) throw DataError(concat(file.string(), ": has no lines; expected one text per line"));
     text.parts.back().bytes = text.bytes - text.parts.back().offset;  // the last line may lack its "\n"
     return text;
+}
+
+void write_as_lines(const std::filesystem::path& file, std::ostream& out) {
+    const std::unique_ptr<Content> content = open_text(file);
+    std::vector<char> piece(std::size_t{1} << 16);
+    while (const std::size_t count = content->read(piece.data(), piece.size()))
+        out.write(piece.data(), static_cast<std::streamsize>(count));
 }
 
 std::vector<std::string> read_lines(const TextSurvey& text, const TextPart& part) {

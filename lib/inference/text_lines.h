@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -22,17 +23,24 @@ struct PartSize {
 
 /// The size, checksum and parts of a file. The parts depend only on its bytes and PartSize.
 struct TextSurvey {
-    std::filesystem::path file;
+    std::filesystem::path file{};
     std::uint64_t bytes = 0;
     std::uint32_t crc32 = 0;
     std::int64_t lines = 0;
-    std::vector<TextPart> parts;
+    std::vector<TextPart> parts{};
+    /// Whether the file's lines are not its text's: it has a byte order mark, or lines that end with "\r". No line was read then;
+    /// survey what write_as_lines() makes of it.
+    bool must_convert = false;
 };
 
 /// Reads the whole file once. A line ends with "\n" or "\r\n"; the last line may lack it.
-/// @throws DataError when the file cannot be read, has no lines, is of another format (JSON, packed), or is not UTF-8 or has a
-/// "\r" inside a line (names the first such line)
+/// @throws DataError when the file cannot be read, has no lines, is of another format (JSON, packed), or is not UTF-8 (names the
+/// first such line)
 TextSurvey survey_text(const std::filesystem::path& file, const PartSize& size = {});
+
+/// Writes a file or standard input ("-") as UTF-8 with "\n" as line end, without a byte order mark.
+/// @throws DataError like open_text() in read_text.h
+void write_as_lines(const std::filesystem::path& file, std::ostream& out);
 
 /// Returns the lines of one part, without line ends. @throws DataError when the file cannot be read or its lines have changed
 std::vector<std::string> read_lines(const TextSurvey& text, const TextPart& part);

@@ -49,7 +49,7 @@ TEST_CASE("a line that is not UTF-8 is refused by its number and byte") {
     CHECK(refusal(folder / "text").find("line 1: byte 11") != std::string::npos);
 }
 
-TEST_CASE("lines that end with CR LF are those of LF, and a CR inside a line is refused by its number") {
+TEST_CASE("lines that end with CR LF are those of LF") {
     const TemporaryFolder folder;
     write_text(folder / "text", "one\r\n\r\nthree\nfour\r\n");
     std::vector<std::string> lines;
@@ -57,8 +57,23 @@ TEST_CASE("lines that end with CR LF are those of LF, and a CR inside a line is 
     for (const TextPart& part : text.parts)
         for (const std::string& line : read_lines(text, part)) lines.push_back(line);
     CHECK(lines == std::vector<std::string>{"one", "", "three", "four"});
-    write_text(folder / "text", "one\ntwo\rthree\n");
-    CHECK_THAT(refusal(folder / "text"), Catch::Contains("line 2: has a carriage return inside"));
+    CHECK_FALSE(text.must_convert);
+}
+
+TEST_CASE("a text with a byte order mark, or with lines that end with CR, is surveyed after its conversion") {
+    const TemporaryFolder folder;
+    for (const std::string& content : {std::string("\xEF\xBB\xBF"
+                                                   "one\ntwo\n"),
+                                       std::string("one\rtwo\r\n"), std::string("\xFE\xFF\0o\0n\0e\0\r\0t\0w\0o", 16)}) {
+        write_text(folder / "text", content);
+        CHECK(survey_text(folder / "text").must_convert);
+        std::ofstream out(folder / "converted", std::ios::binary);
+        write_as_lines(folder / "text", out);
+        out.close();
+        const TextSurvey text = survey_text(folder / "converted");
+        CHECK_FALSE(text.must_convert);
+        CHECK(read_lines(text, text.parts.front()) == std::vector<std::string>{"one", "two"});
+    }
 }
 
 TEST_CASE("a file that is no plain text is refused with its format") {

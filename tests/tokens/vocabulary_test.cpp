@@ -6,7 +6,7 @@
 #include "core/files/files.h"
 #include "support/catch.h"
 #include "support/files.h"
-#include "tokens/vocabulary_file.h"
+#include "tokens/vocabulary/vocabulary_file.h"
 
 using namespace bertpretrain;
 using bertpretrain::testing::TemporaryFolder;
