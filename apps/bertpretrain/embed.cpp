@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <system_error>
 
 #include <ATen/Parallel.h>
 #include <nlohmann/json.hpp>
@@ -157,6 +158,7 @@ int run(EmbedArguments arguments) {
     model.model->pack_weights();
     const TextEncoder encoder(*model.model, *tokenizer.tokenizer, device, settings);
     const EmbedCounts counts = embed(text, encoder, *store, *world);
+    if (std::error_code ignored; leads && text.file != arguments.text) fs::remove(text.file, ignored);  // the copy
     if (leads) report(arguments, counts, settings, shape_of(model.config).hidden_size);
     return 0;
 }

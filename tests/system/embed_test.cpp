@@ -118,6 +118,11 @@ TEST_CASE("ranks, batches, standard input and a kill do not change the file") {
         run_command("cat " + (folder / "text").string() + " | " + embed_command(model, "-", folder / "piped.npy")).exit_code ==
         0);
     CHECK((read_text(folder / "piped.npy") == right));
+    CHECK_FALSE(fs::exists(folder / "piped.npy.partial"));
+    write_text(folder / "marked", "\xEF\xBB\xBF" + text);
+    REQUIRE(embed(model, folder / "marked", folder / "marked.npy", "--local-ranks 2").exit_code == 0);
+    CHECK((read_text(folder / "marked.npy") == right));
+    CHECK_FALSE(fs::exists(folder / "marked.npy.partial"));
 
     const fs::path killed = folder / "killed.npy";
     {
