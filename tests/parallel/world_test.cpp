@@ -14,6 +14,7 @@
 #include "support/run_gloo_ranks.h"
 
 using namespace bertpretrain;
+using namespace bertpretrain::testing;
 using testing::run_ranks;
 
 TEST_CASE("reduce-scatter gives each rank the sum of its part, accumulated in fp32 in rank order") {
