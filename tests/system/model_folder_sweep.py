@@ -1,9 +1,10 @@
 """Gives each known field of a model's folder another value, and compares our vectors and guesses with those of transformers and
 sentence-transformers.
 
-Usage: model_folder_sweep.py PROGRAM FOLDER. Writes the models into FOLDER, runs PROGRAM on each, and prints a table with a row per
-value: equal, refused (with the words that name the field), no reference (transformers refuses it), or different. Exits with 1 if a row is different, if a refusal does not
-name its field, or if a field of our tables has no row; with 77 if a package is missing.
+Usage: model_folder_sweep.py PROGRAM FOLDER STEP. Writes the models into FOLDER, runs PROGRAM on each, and prints a table with a row
+per value: equal, refused (with the words that name the field), no reference (transformers refuses it), or different. Tries every
+STEP-th value. Exits with 1 if a row is different, if a refusal does not name its field, or if a field of our tables has no row; with
+77 if a package is missing.
 """
 
 import concurrent.futures
@@ -369,7 +370,7 @@ class Sweep:
     def missing(self):
         """Returns the fields of our tables that have no row."""
         root, fields = Path(__file__).resolve().parents[2] / "lib", set()
-        for source, file in {"checkpoint/model_config_fields.cpp": "config.json",
+        for source, file in {"model/bert/hugging_face.cpp": "config.json",
                              "tokens/definition/tokenizer_config_fields.cpp": "tokenizer_config.json"}.items():
             fields |= {(file, name) for name in re.findall(r'^ +\{"(\w+)", (?:obeyed|nothing|refused)', (root / source).read_text(), re.M)}
         tables = (root / "inference/sentence_settings.cpp").read_text().split("ForeignField> ")[1:]
@@ -380,14 +381,14 @@ class Sweep:
         return sorted(fields - self.swept)
 
 
-def main(program, folder):
+def main(program, folder, step):
     sweep = Sweep(program, Path(folder))
     sweep.fields()
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
-        numbers = range(len(sweep.rows))  # transformers loads models in one thread only
+        numbers = range(0, len(sweep.rows), step)  # transformers loads models in one thread only
         verdicts = list(pool.map(sweep.judge, numbers, map(sweep.reference, numbers)))
     counts = {}
-    for (file, field, value, _, _), (verdict, reason) in zip(sweep.rows, verdicts):
+    for (file, field, value, _, _), (verdict, reason) in zip(sweep.rows[::step], verdicts):
         counts[verdict] = counts.get(verdict, 0) + 1
         print(f"{file} | {field} | {json.dumps(value, ensure_ascii=False)[:70]} | {verdict} | {reason}")
     print("in all:", ", ".join(f"{count} {verdict}" for verdict, count in sorted(counts.items())))
@@ -397,4 +398,4 @@ def main(program, folder):
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1], sys.argv[2]))
+    sys.exit(main(sys.argv[1], sys.argv[2], int(sys.argv[3])))

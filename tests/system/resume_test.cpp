@@ -212,8 +212,8 @@ TEST_CASE("a changed setting that would make another run is refused with both va
     check_refused(folder / "run", "--set training.seed=8", 2, {"training.seed", "7 in the checkpoint", "8 now"});
     check_refused(folder / "run", "--set model.hidden_size=128", 2, {"model.hidden_size", "64 in the checkpoint", "128 now"});
     check_refused(folder / "run", "--resume 6 --set training.seed=8", 2, {"training.seed", "7 in the checkpoint", "8 now"});
-    check_refused(folder / "run", "--set batch.micro_batch_size=5", 2,
-                  {"batch.global_batch_size", "8 in the checkpoint", "10 now"});
+    check_refused(folder / "run", "--set batch.gradient_accumulation_steps=5", 2,
+                  {"batch.global_batch_size", "8 in the checkpoint", "20 now"});
     check_refused(
         folder / "run", "--set training.precision=bf16 --set optimizer.name=lans", 2,
         {"training.precision", "\"fp32\" in the checkpoint", "\"bf16\" now", "\"adamw\" in the checkpoint", "\"lans\" now"});

@@ -96,7 +96,7 @@ def write_word_pieces(folder, words):
 def write_trained(text, size, file):
     """Each line counts with a space before it. Merges are written as texts "LEFT RIGHT"."""
     with open(text, encoding="utf-8", newline="\n") as source:
-        lines = [" " + line.strip(" \t\r\n\v\f") for line in source]
+        lines = [" " + line.strip() for line in source]
     tokenizer = Tokenizer(models.BPE())
     tokenizer.normalizer, tokenizer.pre_tokenizer = normalizers.NFC(), byte_level()
     trainer = trainers.BpeTrainer(vocab_size=int(size), min_frequency=2, special_tokens=["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"],

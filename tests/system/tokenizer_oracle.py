@@ -2,7 +2,7 @@
 
   tokenizer_oracle.py vocabulary FILE                 every character as a token, and 60,000 pieces of random words
   tokenizer_oracle.py scalars FILE                    every Unicode scalar value alone and between letters
-  tokenizer_oracle.py random FILE MEGABYTES           words of many scripts, marks, controls, specials, invalid bytes
+  tokenizer_oracle.py random FILE MEGABYTES           words of many scripts, marks, controls, specials
   tokenizer_oracle.py ids RULES CASING VOCABULARY TEXT FILE     a line of ids per line
 
 Under the rules of google and nvidia the ids come from the plain functions below, which follow this Python's Unicode version;
@@ -73,8 +73,7 @@ def write_scalars(file, keep):
 def write_random(file, megabytes, keep):
     draw = random.Random(2)
     words = [(word if all(map(keep, word)) else "".join(filter(keep, word))).encode() for word in random_words(draw, 150000)]
-    words += [bytes(draw.randrange(256) for _ in range(draw.randint(1, 4))).replace(b"\n", b"") for _ in range(1500)]
-    separators = [separator.encode() for separator in SEPARATORS]
+    separators = [separator.encode() for separator in SEPARATORS if "\r" not in separator]
     written = 0
     while written < megabytes * 1e6:
         text = b"".join(part for pair in zip(draw.choices(words, k=100000), draw.choices(separators, k=100000)) for part in pair)
@@ -175,7 +174,8 @@ def write_ids(rules, casing, vocabulary, text, file):
 
 def main():
     command, *arguments = [argument for argument in sys.argv[1:] if argument != "--python-unicode"]
-    keep = same_in_all_versions if "--python-unicode" in sys.argv else lambda character: True
+    known = same_in_all_versions if "--python-unicode" in sys.argv else lambda character: True
+    keep = lambda character: character != "\r" and known(character)  # it ends a line
     try:
         import tokenizers
     except ImportError:
