@@ -99,7 +99,7 @@ TEST_CASE("a model is read bit for bit from every wrapper of PyTorch, with any p
 }
 
 TEST_CASE("files of several models and of other kinds of models are refused, without advice that cannot help", "[system]") {
-    CHECK_THAT(refusal(models() / "two.pt"), Says("names begin with \"query.\", \"document.\"") && Says("of one BERT"));
+    CHECK_THAT(refusal(models() / "two.pt"), Says("names begin with \"query.\", \"document.\"") && Says("of one bert model"));
     CHECK_THAT(refusal(models() / "two_dicts.pt"), Says("several models, under net_a and net_b") && Says("save the one"));
     CHECK_THAT(refusal(models() / "roberta.pt"), Says("begin with \"roberta.\", those of another kind of model"));
     CHECK_THAT(refusal(models() / "no_words.pt"), Says("contains no dict of tensors") && Says("\"decoder\""));
@@ -183,12 +183,12 @@ TEST_CASE("nineteen wrong files are refused with the reason", "[system]") {
     refused("long.safetensors", "its tensors take");
     refused("header.safetensors", "a header of 1000000000000000 bytes");
     refused("cut.bin", "no zip directory");
-    refused("empty.pt", "too short");
+    refused("empty.pt", "is empty");
     refused("hf_shards/climbing.index.json", "names the file \"../hf/model.safetensors\"");
     refused("hf_shards/lacking.index.json", "is in ");
     refused("hf_shards/promising.index.json", "tensor \"x\" is listed, but is not in");
     refused("hf_shards/absent.index.json", "none.safetensors: cannot be opened");
-    refused("hf/config.json", "no zip directory");
+    refused("hf/config.json", "is JSON, expected a .pt file");
     refused("parallel", "split by model parallelism");
     BertConfig config = small_bert();
     config.hidden_size = 32;

@@ -114,11 +114,11 @@ def write_text(file, megabytes):
     written = 0
     while written < megabytes * 1e6:
         parts = (part for pair in zip(draw.choices(words, k=20000), draw.choices(separators, k=20000)) for part in pair)
-        written += file.write("".join(parts).encode())
+        written += file.write("".join(parts).replace("\r", "").encode())  # it would end a line
 
 
 def write_scalars(file):
-    characters = [chr(c) for c in filter(tokenizer_oracle.is_scalar, range(0x110000))]
+    characters = [chr(c) for c in filter(tokenizer_oracle.is_scalar, range(0x110000)) if c != 0x0D]
     for begin in range(0, len(characters), 32):
         file.write(("".join(f"{c} x{c}1{c}'s\u0301 " for c in characters[begin:begin + 32]) + "\n").encode())
 
