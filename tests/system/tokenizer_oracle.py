@@ -175,8 +175,7 @@ def write_ids(rules, casing, vocabulary, text, file):
 def main():
     command, *arguments = [argument for argument in sys.argv[1:] if argument != "--python-unicode"]
     known = same_in_all_versions if "--python-unicode" in sys.argv else lambda character: True
-    # A CR ends a line. A capital sigma before some cased letters that are no letters by category (U+217D) still differs from Python.
-    keep = lambda character: character != "\r" and known(character) and (character != "\u03a3" or "--python-unicode" not in sys.argv)
+    keep = lambda character: character != "\r" and known(character)  # it ends a line
     try:
         import tokenizers
     except ImportError:

@@ -13,6 +13,7 @@
 #include "support/shared_data.h"
 #include "tokenizer_support.h"
 #include "tokens/training/line_blocks.h"
+#include "tokens/unicode/neighbours.h"
 
 using namespace bertpretrain;
 using namespace bertpretrain::testing;
@@ -78,6 +79,10 @@ TEST_CASE("tools differ in specials, final sigmas, private characters and the lo
     const std::string sigmas = "\xCE\xA3\xCE\xA3";
     CHECK(pieces(huggingface, sigmas) == Strings{"\xCF\x83", "##\xCF\x83"});
     CHECK(pieces(google, sigmas + ".") == Strings{"\xCF\x83", "##\xCF\x82", "[UNK]"});
+    CHECK(is_final_sigma("a\xCE\xA3.", 1, 3, TokenRules::google));
+    for (const std::string cased :
+         {"\xE2\x85\xBD", "\xE2\x93\x90", "\xC2\xAA", "\xF0\x9F\x84\xB0"})  // a Roman numeral, letters in circles, ...
+        CHECK_FALSE(is_final_sigma("a\xCE\xA3" + cased, 1, 3, TokenRules::google));
     CHECK(pieces(nvidia, sigmas + "y") == Strings{"\xCF\x83", "##\xCF\x83", "##y"});
     CHECK(pieces(google, "x\xEE\x80\x80x") == Strings{"[UNK]"});
     CHECK(pieces(nvidia, "x\xEE\x80\x80x") == Strings{"x", "##x"});

@@ -106,6 +106,13 @@ bool is_nonspacing_mark(char32_t code_point, TokenRules rules) {
 }
 
 bool is_cased(char32_t code_point) {
+    // Unicode's Other_Lowercase and Other_Uppercase, as far as they are not case-ignorable: Roman numerals, letters in circles,
+    // ...
+    constexpr std::pair<char32_t, char32_t> others[] = {{0xAA, 0xAA},      {0xBA, 0xBA},       {0x2160, 0x217F},
+                                                        {0x24B6, 0x24E9},  {0x1F130, 0x1F149}, {0x1F150, 0x1F169},
+                                                        {0x1F170, 0x1F189}};
+    for (const auto& [first, last] : others)
+        if (first <= code_point && code_point <= last) return true;
     const auto category = utf8proc_category(as_utf8proc(code_point));
     return category == UTF8PROC_CATEGORY_LU || category == UTF8PROC_CATEGORY_LL || category == UTF8PROC_CATEGORY_LT;
 }

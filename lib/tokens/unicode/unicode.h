@@ -23,7 +23,9 @@ int combining_class(char32_t code_point, TokenRules rules);
 /// True for the marks that uncased models strip (category Mn).
 bool is_nonspacing_mark(char32_t code_point, TokenRules rules);
 
-/// Letters with a case; and characters that a rule about case skips (marks, apostrophes, periods and the like).
+/// Unicode's Cased without what is case-ignorable: letters with a case, Roman numerals and the like.
+/// Unicode's Case_Ignorable: characters that a rule about case skips (marks, apostrophes, periods and the like).
+/// Source: the Unicode Standard, definitions D135 and D136; equal to Python's str.lower() for each code point of Unicode 14.
 bool is_cased(char32_t code_point);
 bool is_case_ignorable(char32_t code_point);
 
