@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "config/write.h"
-#include "core/error.h"
 #include "core/output/table.h"
 
 namespace bertpretrain {
@@ -55,13 +54,6 @@ std::vector<PlannedValue> RunPlan::values() const {
         else *found = value;
     }
     return all;
-}
-
-PlannedValue RunPlan::value_of(const std::string& path) const {
-    const std::vector<PlannedValue> all = values();
-    const auto found = find(all, path);
-    check(found != all.end(), "the plan has no value ", path);
-    return *found;
 }
 
 RowFormat row_format(const RunPlan& plan) {

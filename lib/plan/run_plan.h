@@ -88,8 +88,6 @@ struct RunPlan {
     void decide(const std::string& path, nlohmann::ordered_json value, Origin origin, std::string reason);
     /// Returns every setting in the order of the settings, as decided or as asked for, and after them what is decided besides.
     std::vector<PlannedValue> values() const;
-    /// @throws std::logic_error where there is no such value
-    PlannedValue value_of(const std::string& path) const;
 };
 
 /// The rows that shards must have for this run.

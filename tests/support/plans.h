@@ -1,6 +1,9 @@
 #pragma once
 // Plans for tests, resolved for an invented machine.
 
+#include <stdexcept>
+#include <string>
+
 #include "plan/resolve.h"
 
 namespace bertpretrain::testing {
@@ -21,6 +24,13 @@ inline RunPlan resumed_plan(const RequestedExperiment& experiment, const Trainin
                             std::int64_t gpus = 0) {
     const CheckpointFacts checkpoint{experiment.settings, progress};
     return plan_of(experiment, ranks, gpus, &checkpoint);
+}
+
+/// Returns what the plan says of a setting. @throws std::out_of_range where it says nothing
+inline PlannedValue value_of(const RunPlan& plan, const std::string& path) {
+    for (const PlannedValue& value : plan.values())
+        if (value.path == path) return value;
+    throw std::out_of_range(path);
 }
 
 }  // namespace bertpretrain::testing

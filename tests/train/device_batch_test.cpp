@@ -63,7 +63,7 @@ std::int64_t choose(ControlGroup& ranks, const ExperimentConfig& experiment, std
     choose_device_micro_batch(
         ranks, plan, 16 * 24, [] { return std::uint64_t{0}; }, [&] { return memory; },
         [&](std::int64_t sequences) { return device.pass(sequences); });
-    CHECK(plan.value_of("batch.device_micro_batch").value == *plan.batch.device_micro_batch);
+    CHECK(value_of(plan, "batch.device_micro_batch").value == *plan.batch.device_micro_batch);
     return *plan.batch.device_micro_batch;
 }
 
