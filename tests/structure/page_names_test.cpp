@@ -1,4 +1,4 @@
-// Pages name only files, options and settings that exist (check_docs.py).
+// Pages name only files, options and settings that exist (check_page_names.py).
 #include "support/catch.h"
 #include "support/command.h"
 
@@ -6,7 +6,7 @@ using namespace bertpretrain::testing;
 
 namespace {
 
-const std::string check_docs = PYTHON " tests/structure/check_docs.py ";
+const std::string check_names = PYTHON " tests/structure/check_page_names.py ";
 
 }  // namespace
 
@@ -19,7 +19,7 @@ TEST_CASE("a file, an option, a setting or a link of a page that does not exist 
                "`lib/core/here.h`, `core/here.h`, `lib/core/NAME.h`, `lib/core/gone.h`, `gone.py`, `vocab.txt`\n"
                "`--known`, `--unknown`, `batch.size`, `batch.length`\n"
                "[settings](configs/SETTINGS.md#batch), [none](configs/SETTINGS.md#none), [gone](configs/GONE.md)\n");
-    const CommandResult found = run_command(check_docs + folder.path().string());
+    const CommandResult found = run_command(check_names + folder.path().string());
     CHECK(found.exit_code == 1);
     CHECK(found.out ==
           "README.md:1: there is no file lib/core/gone.h\n"
@@ -31,7 +31,7 @@ TEST_CASE("a file, an option, a setting or a link of a page that does not exist 
 }
 
 TEST_CASE("pages name only files, options and settings that exist") {
-    const CommandResult found = run_command(check_docs);
+    const CommandResult found = run_command(check_names);
     INFO(found.out << found.err);
     CHECK(found.exit_code == 0);
 }
