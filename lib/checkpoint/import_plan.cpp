@@ -19,8 +19,12 @@ namespace {
 class Planner {
 public:
     Planner(const WeightFiles& files, const ModelConfig& model, const ImportChoices& choices)
-        : files_(files), model_(model), rules_(naming_rules(model)), choices_(choices) {
-        for (ParameterSpec& spec : parameters_of(model).checkpoint_order) parameters_.emplace(spec.name, spec);
+        : files_(files),
+          model_(model),
+          rules_(naming_rules(model)),
+          choices_(choices),
+          ordered_(parameters_of(model).checkpoint_order) {
+        for (const ParameterSpec& spec : ordered_) parameters_.emplace(spec.name, spec);
         for (const auto& [name, spec] : parameters_)
             if (!spec.tied_name.empty()) aliases_[spec.tied_name] = name;
         ModelConfig with_all_heads = model;
@@ -32,7 +36,7 @@ public:
     ImportPlan run() {
         choose_prefix();
         for (std::size_t i = 0; i < files_.tensors().size(); ++i) assign(i);
-        for (const ParameterSpec& parameter : parameters_of(model_).checkpoint_order) take(parameter);
+        for (const ParameterSpec& parameter : ordered_) take(parameter);
         for (const std::string& entry : files_.other_entries())
             if (is_known(stored_name(entry)))
                 problems_.push_back(concat("no tensor:  \"", printable(entry, 300), "\" is no tensor with values"));
@@ -216,6 +220,7 @@ private:
     const ModelConfig& model_;
     const NamingRules& rules_;
     const ImportChoices& choices_;
+    std::vector<ParameterSpec> ordered_;
     std::map<std::string, ParameterSpec> parameters_;
     std::set<std::string> absent_heads_;  ///< parameters of heads that the architecture may have and this model lacks
     std::map<std::string, std::string> aliases_;

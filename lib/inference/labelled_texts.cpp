@@ -7,6 +7,7 @@
 #include "core/error.h"
 #include "core/files/files.h"
 #include "core/output/displayable.h"
+#include "text/line_ends.h"
 #include "text/reader/read_text.h"
 
 namespace bertpretrain {
@@ -18,15 +19,15 @@ struct LabelSeen {
 
 constexpr const char* expected_line = "expected a label, a tab and a text";
 
-void add_example(LabelledTexts& labelled, std::vector<std::string>& label_of_line, const std::string& line,
+void add_example(LabelledTexts& labelled, std::vector<std::string>& label_of_line, std::string_view line,
                  const std::string& file) {
     const std::string where = concat(file, ": line ", label_of_line.size() + 1);
     const std::size_t tab = line.find('\t');
     if (tab == line.npos) throw DataError(concat(where, ": has no tab; ", expected_line));
     if (tab == 0) throw DataError(concat(where, ": has no label before its tab; ", expected_line));
     if (line.find_first_not_of(" \t", tab) == line.npos) throw DataError(concat(where, ": has no text; ", expected_line));
-    label_of_line.push_back(line.substr(0, tab));
-    labelled.texts_N.push_back(line.substr(tab + 1));
+    label_of_line.emplace_back(line.substr(0, tab));
+    labelled.texts_N.emplace_back(line.substr(tab + 1));
 }
 
 void check_labels(const std::map<std::string, LabelSeen>& seen, std::int64_t least, const std::string& file) {
@@ -46,10 +47,9 @@ void check_labels(const std::map<std::string, LabelSeen>& seen, std::int64_t lea
 LabelledTexts read_labelled_texts(const std::filesystem::path& file, std::int64_t least_per_class) {
     LabelledTexts labelled;
     std::vector<std::string> label_of_line;
-    TextLines lines(file);
-    for (std::string line; lines.next(line);) add_example(labelled, label_of_line, line, file.string());
+    const std::string bytes = read_file(file), text = text_of_bytes(bytes, file.string());
+    for_each_universal_line(text, [&](std::string_view line) { add_example(labelled, label_of_line, line, file.string()); });
     if (label_of_line.empty()) throw DataError(concat(file.string(), ": has no lines; ", expected_line, " in each"));
-    const std::string bytes = read_file(file);
     labelled.crc32 = crc32_of(std::as_bytes(std::span(bytes)));
     std::map<std::string, LabelSeen> seen;
     for (std::size_t i = 0; i < label_of_line.size(); ++i) {

@@ -90,7 +90,14 @@ const NamingRules& naming_rules(const ModelConfig& model) {
     return with_settings(model, [](const auto& of) -> const NamingRules& { return naming_rules(of); });
 }
 
-bool are_of_a_model(const std::vector<std::string>& names) { return !name_prefixes(naming_rules(BertConfig()), names).empty(); }
+bool are_of_a_model(const std::vector<std::string>& names) {
+    for (const std::string_view type : choice_names<ModelType>) {
+        ModelConfig model;
+        model.model_type = choice_named<ModelType>(type);
+        if (!name_prefixes(naming_rules(model), names).empty()) return true;
+    }
+    return false;
+}
 
 std::string nvidia_name(const ModelConfig& model, const std::string& ours) {
     return with_settings(model, [&](const auto& of) { return nvidia_name(of, ours); });

@@ -62,6 +62,7 @@ std::unique_ptr<Content> open_text(const std::filesystem::path& file) {
 std::string read_text_file(const std::filesystem::path& file) { return all_of(*open_text(file)); }
 
 std::string text_of_bytes(std::string_view bytes, const std::string& name) {
+    refuse_foreign_file(bytes.substr(0, foreign_head_bytes), name);
     return all_of(*as_text(std::make_unique<BytesInMemory>(bytes), name, bytes.substr(0, mark_bytes)));
 }
 
