@@ -40,7 +40,7 @@ if [[ ${1:-} == fast ]]; then
   finish
 fi
 
-needed_phase "build" scripts/build.sh release
+needed_phase "build" scripts/build.sh release all benchmarks
 export BERTPRETRAIN_SKIPS=$PWD/build/skips.txt
 rm -f "$BERTPRETRAIN_SKIPS"
 phase "all tests" run_ctest --label-exclude '^long$'

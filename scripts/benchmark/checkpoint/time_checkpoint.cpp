@@ -11,7 +11,7 @@
 
 #include "checkpoint/checkpoint_store.h"
 #include "core/clock.h"
-#include "model/bert/parameters.h"
+#include "model/architecture.h"
 #include "parallel/world.h"
 #include "train/start/restore_optimizer.h"
 #include "train/save/snapshot.h"
@@ -20,23 +20,23 @@ namespace {
 
 using namespace bertpretrain;
 
-BertConfig bert_of(std::int64_t layers, std::int64_t hidden) {
-    BertConfig config;
-    config.num_hidden_layers = layers;
-    config.hidden_size = hidden;
-    config.num_attention_heads = hidden / 64;
-    config.intermediate_size = 4 * hidden;
-    config.vocab_size = 30528;
+ModelConfig bert_of(std::int64_t layers, std::int64_t hidden) {
+    ModelConfig config;
+    config.bert.num_hidden_layers = layers;
+    config.bert.hidden_size = hidden;
+    config.bert.num_attention_heads = hidden / 64;
+    config.bert.intermediate_size = 4 * hidden;
+    config.bert.vocab_size = 30528;
     return config;
 }
 
 struct State {
-    explicit State(const BertConfig& shape)
+    explicit State(const ModelConfig& shape)
         : config(shape), layout(parameters_of(config).layout_order, 16 << 20, 1), optimizer(OptimizerConfig(), layout, 0) {
         for (at::Tensor* slice : {&optimizer.state().master, &optimizer.state().exp_avg, &optimizer.state().exp_avg_sq})
             slice->copy_(at::arange(slice->numel(), at::kFloat));
     }
-    BertConfig config;
+    ModelConfig config;
     ParameterLayout layout;
     ShardedOptimizer optimizer;
 };

@@ -14,6 +14,7 @@
 #include "core/threads/short_spinning.h"
 #include "instruction_roof.h"
 #include "kernels/matmul_libraries.h"
+#include "model/architecture.h"
 #include "model/tensor_memory.h"
 #include "operations/device_check.h"
 #include "operations/gemm_roof.h"
@@ -63,10 +64,10 @@ std::vector<Times> time_in_turns(const std::vector<std::function<void(std::size_
 
 /// Uses the fastest measured library for each matmul, as a run does.
 void choose_matmul_libraries(const StepShape& shape) {
-    BertConfig model;
-    model.hidden_size = shape.hidden;
-    model.intermediate_size = 4 * shape.hidden;
-    model.vocab_size = shape.vocabulary;
+    ModelConfig model;
+    model.bert.hidden_size = shape.hidden;
+    model.bert.intermediate_size = 4 * shape.hidden;
+    model.bert.vocab_size = shape.vocabulary;
     if (shape.device.is_cpu() && may_others_be_faster())
         use_matmul_libraries(measure_matmul_libraries(model, shape.sequences * shape.length));
 }
