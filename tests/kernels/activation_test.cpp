@@ -5,9 +5,20 @@
 using namespace bertpretrain;
 using namespace bertpretrain::testing;
 
-TEST_CASE("bias + GELU and its backward equal autograd in both forms, with and without a bias") {
+namespace {
+
+constexpr Activation activations[] = {Activation::gelu_erf, Activation::gelu_tanh, Activation::silu};
+
+at::Tensor activated(const at::Tensor& x, Activation activation) {
+    if (activation == Activation::silu) return at::silu(x);
+    return at::gelu(x, activation == Activation::gelu_erf ? "none" : "tanh");
+}
+
+}  // namespace
+
+TEST_CASE("an activation of x + bias and its backward equal autograd, with and without a bias") {
     for (const at::ScalarType compute_dtype : {at::kFloat, at::kBFloat16})
-        for (const Activation activation : {Activation::gelu_erf, Activation::gelu_tanh})
+        for (const Activation activation : activations)
             for (const std::int64_t F : {1, 72, 136})
                 for (const auto& [T, has_bias] :
                      std::vector<std::pair<std::int64_t, bool>>{{1, true}, {2, true}, {37, true}, {37, false}}) {
@@ -16,10 +27,10 @@ TEST_CASE("bias + GELU and its backward equal autograd in both forms, with and w
                                      bias_F = has_bias ? random.normal({F}) : at::Tensor();
                     const at::Tensor dy_TF = random.normal({T, F}, compute_dtype), before_F = random.normal({F});
                     const at::Tensor x = leaf(x_TF), bias = leaf(bias_F);
-                    const at::Tensor y = at::gelu(has_bias ? x + bias : x, activation == Activation::gelu_erf ? "none" : "tanh");
+                    const at::Tensor y = activated(has_bias ? x + bias : x, activation);
                     (y * dy_TF.to(at::kDouble)).sum().backward();
                     for (const Operations& operations : both_implementations) {
-                        CAPTURE(operations.name, compute_dtype, activation == Activation::gelu_erf, F, T, has_bias);
+                        CAPTURE(operations.name, compute_dtype, static_cast<int>(activation), F, T, has_bias);
                         const at::Tensor y_TF = operations.bias_activation(x_TF, bias_F, activation),
                                          d_bias_F = has_bias ? before_F.clone() : at::Tensor();
                         const at::Tensor dx_TF = operations.bias_activation_backward(dy_TF, x_TF, bias_F, activation, d_bias_F);
@@ -32,13 +43,31 @@ TEST_CASE("bias + GELU and its backward equal autograd in both forms, with and w
                 }
 }
 
-TEST_CASE("GELU is right for inputs from -200 to 200") {
+TEST_CASE("a gated activation and its backward equal autograd") {
+    for (const at::ScalarType compute_dtype : {at::kFloat, at::kBFloat16})
+        for (const Activation activation : activations)
+            for (const std::int64_t F : {1, 72, 600}) {
+                RandomTensors random(static_cast<std::uint64_t>(F));
+                const at::Tensor x_T2F = (random.normal({37, 2 * F}) * 2).to(compute_dtype),
+                                 dy_TF = random.normal({37, F}, compute_dtype), x = leaf(x_T2F);
+                const at::Tensor y = activated(x.narrow(1, 0, F), activation) * x.narrow(1, F, F);
+                (y * dy_TF.to(at::kDouble)).sum().backward();
+                for (const Operations& operations : both_implementations) {
+                    CAPTURE(operations.name, compute_dtype, static_cast<int>(activation), F);
+                    CHECK_ROUNDED(operations.gated_activation(x_T2F, activation), y.detach());
+                    const at::Tensor dx_T2F = operations.gated_activation_backward(dy_TF, x_T2F, activation);
+                    CHECK(dx_T2F.scalar_type() == compute_dtype);
+                    CHECK_ROUNDED(dx_T2F, x.grad());
+                }
+            }
+}
+
+TEST_CASE("activations are right for inputs from -200 to 200") {
     const at::Tensor x_TF = at::linspace(-200, 200, 8001).unsqueeze(0), no_bias_F = at::zeros({8001});
-    for (const char* form : {"none", "tanh"})
+    for (const Activation activation : activations)
         for (const Operations& operations : both_implementations) {
-            CAPTURE(operations.name, form);
-            const Activation activation = form == std::string("none") ? Activation::gelu_erf : Activation::gelu_tanh;
-            const at::Tensor x = leaf(x_TF), y = at::gelu(x, form);
+            CAPTURE(operations.name, static_cast<int>(activation));
+            const at::Tensor x = leaf(x_TF), y = activated(x, activation);
             y.sum().backward();
             const at::Tensor y_TF = operations.bias_activation(x_TF, no_bias_F, activation);
             const at::Tensor dx_TF =

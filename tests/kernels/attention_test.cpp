@@ -28,8 +28,9 @@ struct Results {
     at::Tensor d_qkv_T3H, d_bias_3H;
 };
 
-Results run(const Operations& operations, const Inputs& in, const Ragged& batch, std::int64_t heads, double probability) {
-    const Attention attention{batch.layout, heads, dropout_of(probability, Purpose::attention_dropout)};
+Results run(const Operations& operations, const Inputs& in, const Ragged& batch, std::int64_t heads, double probability,
+            std::int64_t window = 0) {
+    const Attention attention{batch.layout, heads, dropout_of(probability, Purpose::attention_dropout), window};
     Results results{operations.attention(in.qkv_T3H, in.bias_3H, attention), {}, {}};
     if (in.bias_3H.defined()) results.d_bias_3H = in.d_bias_before_3H.clone();
     results.d_qkv_T3H =
@@ -48,7 +49,7 @@ at::Tensor keep_factors(const Dropout& dropout, std::int64_t sample, std::int64_
 }
 
 /// Attention as in Vaswani et al. and its autograd, in float64.
-Results expected(const Inputs& in, const Ragged& batch, std::int64_t heads, double probability) {
+Results expected(const Inputs& in, const Ragged& batch, std::int64_t heads, double probability, std::int64_t window = 0) {
     const std::int64_t H = in.d_context_TH.size(1), D = H / heads;
     const at::Tensor qkv = leaf(in.qkv_T3H), bias = leaf(in.bias_3H);
     const at::Tensor biased = bias.defined() ? qkv + bias : qkv;
@@ -59,7 +60,9 @@ Results expected(const Inputs& in, const Ragged& batch, std::int64_t heads, doub
         const auto part_NSD = [&](std::int64_t third) {
             return biased.narrow(0, first, S).narrow(1, third * H, H).view({S, heads, D}).transpose(0, 1);
         };
-        const at::Tensor scores_NSS = at::matmul(part_NSD(0), part_NSD(1).transpose(1, 2)) / std::sqrt(static_cast<double>(D));
+        at::Tensor scores_NSS = at::matmul(part_NSD(0), part_NSD(1).transpose(1, 2)) / std::sqrt(static_cast<double>(D));
+        const at::Tensor distance_SS = at::ones({S, S}).cumsum(1) - at::ones({S, S}).cumsum(0);
+        if (window > 0) scores_NSS = scores_NSS.masked_fill(distance_SS.abs() > window, -1e30);
         at::Tensor probabilities_NSS = scores_NSS.softmax(2);
         if (probability > 0) probabilities_NSS = probabilities_NSS * keep_factors(dropout, batch.layout.samples_B[b], heads, S);
         contexts.push_back(at::matmul(probabilities_NSS, part_NSD(2)).transpose(0, 1).reshape({S, H}));
@@ -106,6 +109,28 @@ TEST_CASE("attention over ragged sequences and its backward equal autograd, with
                                   1e-12);  // the reason why the key's third is not computed
                     }
                 }
+}
+
+TEST_CASE("attention within a window and its backward equal autograd, at lengths around the window's and the blocks' ends") {
+    for (const std::int64_t window : {1, 8, 64})
+        for (const auto& lengths : std::vector<std::vector<std::int64_t>>{{1, 9, 17, 65, 129}, {130, 200, 3}})
+            for (const auto& [H, heads] : {std::pair<std::int64_t, std::int64_t>{40, 5}, {128, 2}})
+                for (const at::ScalarType compute_dtype : {at::kFloat, at::kBFloat16})
+                    for (const double probability : {0.0, 0.1}) {
+                        const Ragged batch = ragged(lengths);
+                        const Inputs in(batch.tokens(), H, compute_dtype, 1, /*has_bias=*/compute_dtype == at::kFloat);
+                        const Results right = expected(in, batch, heads, probability, window);
+                        const bool is_bf16 = compute_dtype == at::kBFloat16;
+                        for (const Operations& operations : both_implementations) {
+                            CAPTURE(operations.name, window, lengths.front(), H, compute_dtype, probability);
+                            const Results results = run(operations, in, batch, heads, probability, window);
+                            CHECK_ROUNDED(results.forward.context_TH, right.forward.context_TH);
+                            CHECK_ROUNDED(results.forward.log_sum_exp_TN, right.forward.log_sum_exp_TN);
+                            CHECK(relative_error(results.d_qkv_T3H, right.d_qkv_T3H) <= (is_bf16 ? 2.7e-3 : 3e-6));
+                            if (in.bias_3H.defined())
+                                CHECK(relative_error(results.d_bias_3H, in.d_bias_before_3H + right.d_bias_3H) <= 3e-6);
+                        }
+                    }
 }
 
 TEST_CASE("a sequence's attention does not depend on the sequences beside it") {

@@ -23,6 +23,8 @@ TEST_CASE("embedding rows are summed exactly, and gradients go back to the rows 
                 const at::Tensor sum_TH = operations.embedding_sum(ids_T, positions_T, types_T, word_VH, position_PH, type_KH);
                 CHECK(sum_TH.scalar_type() == at::kFloat);
                 CHECK_ROUNDED(sum_TH, sum.detach());
+                CHECK(same_bits(operations.embedding_sum(ids_T, positions_T, types_T, word_VH, {}, {}),
+                                at::embedding(word_VH, ids_T).to(at::kFloat)));
                 const at::Tensor d_word_VH = before_VH.clone();
                 operations.embedding_backward(d_sum_TH, ids_T, d_word_VH);
                 CHECK_ROUNDED(d_word_VH, word.grad() + before_VH);

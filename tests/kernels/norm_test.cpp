@@ -11,13 +11,18 @@ constexpr double eps = 1e-12;
 /// Which of the optional tensors are defined.
 struct Choice {
     bool out, residual, d_normed, d_fp32, d_sum, biases = true;
+    NormKind kind = NormKind::layer;
 };
 const std::vector<Choice> choices{{true, true, true, true, false},   // post-LN, inner layers
                                   {true, true, false, true, false},  // post-LN, last layer
                                   {true, true, true, false, true},   // pre-LN
                                   {true, false, true, false, true},  // pre_ln_zero_residual, layer 0
-                                  {false, true, true, false, false},      {false, true, false, true, true},
-                                  {true, true, true, false, true, false}, {false, true, true, false, false, false}};
+                                  {false, true, true, false, false},
+                                  {false, true, false, true, true},
+                                  {true, true, true, false, true, false},
+                                  {false, true, true, false, false, false},
+                                  {true, true, true, false, true, false, NormKind::rms},
+                                  {false, true, true, true, true, true, NormKind::rms}};
 
 struct Inputs {
     at::Tensor out_TH, bias_H, residual_TH, d_normed_TH, d_fp32_TH, d_sum_TH;
@@ -32,7 +37,7 @@ struct Inputs {
         if (choice.d_normed) d_normed_TH = random.normal({T, H}, compute_dtype);
         if (choice.d_fp32) d_fp32_TH = random.normal({T, H});
         if (choice.d_sum) d_sum_TH = random.normal({T, H});
-        norm = {random.normal({H}) + 1, choice.biases ? random.normal({H}) : at::Tensor()};
+        norm = {random.normal({H}) + 1, choice.biases ? random.normal({H}) : at::Tensor(), choice.kind};
         weight_before_H = random.normal({H});
         norm_bias_before_H = random.normal({H});
         bias_before_H = random.normal({H});
@@ -75,7 +80,10 @@ Results expected(const Inputs& in, const Ragged& batch, double probability) {
     }
     if (in.residual_TH.defined()) sum = sum + in.residual_TH.to(at::kDouble);
     sum.retain_grad();
-    const at::Tensor normed = at::layer_norm(sum, {H}, weight, norm_bias, eps);
+    const bool is_rms = in.norm.kind == NormKind::rms;
+    at::Tensor normed =
+        is_rms ? sum * (sum.square().mean(1, true) + eps).rsqrt() * weight : at::layer_norm(sum, {H}, weight, norm_bias, eps);
+    if (is_rms && norm_bias.defined()) normed = normed + norm_bias;
     at::Tensor objective = at::zeros({}, at::kDouble);
     for (const at::Tensor& d : {in.d_normed_TH, in.d_fp32_TH})
         if (d.defined()) objective = objective + (normed * d.to(at::kDouble)).sum();
@@ -84,8 +92,8 @@ Results expected(const Inputs& in, const Ragged& batch, double probability) {
     Results results;
     results.forward.sum_TH = sum.detach();
     results.forward.normed_TH = results.forward.normed_fp32_TH = normed.detach();
-    results.forward.mean_T = sum.detach().mean(1);
-    results.forward.rstd_T = (sum.detach().var(1, false) + eps).rsqrt();
+    results.forward.mean_T = is_rms ? at::zeros({batch.tokens()}) : sum.detach().mean(1);
+    results.forward.rstd_T = ((is_rms ? sum.detach().square().mean(1) : sum.detach().var(1, false)) + eps).rsqrt();
     results.gradients.sum_TH = sum.grad();
     results.d_norm.weight_H = weight.grad() + in.weight_before_H;
     if (norm_bias.defined()) results.d_norm.bias_H = norm_bias.grad() + in.norm_bias_before_H;
@@ -96,7 +104,7 @@ Results expected(const Inputs& in, const Ragged& batch, double probability) {
 
 }  // namespace
 
-TEST_CASE("dropout + residual + LayerNorm and its backward equal autograd, with and without each optional tensor") {
+TEST_CASE("dropout + residual + LayerNorm or RMSNorm and its backward equal autograd, with and without each optional tensor") {
     const Ragged batch = ragged({1, 2, 37, 5, 30});
     for (const at::ScalarType compute_dtype : {at::kFloat, at::kBFloat16})
         for (const double probability : {0.0, 0.1})
@@ -106,7 +114,7 @@ TEST_CASE("dropout + residual + LayerNorm and its backward equal autograd, with 
                     const Results right = expected(in, batch, probability);
                     for (const Operations& operations : both_implementations) {
                         CAPTURE(operations.name, compute_dtype, probability, H, choice.out, choice.residual, choice.d_normed,
-                                choice.d_fp32, choice.d_sum, choice.biases);
+                                choice.d_fp32, choice.d_sum, choice.biases, static_cast<int>(choice.kind));
                         const Results results = run(operations, in, batch, probability, compute_dtype);
                         CHECK(results.forward.normed_TH.scalar_type() == compute_dtype);
                         CHECK_ROUNDED(results.forward.sum_TH, right.forward.sum_TH);

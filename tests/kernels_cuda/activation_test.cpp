@@ -51,10 +51,41 @@ TEST_CASE("bias + GELU on CUDA equals the reference at every width, forward and 
 }
 
 TEST_CASE("GELU on CUDA equals the reference without a bias, forward and backward") {
-    for (const Activation activation : {Activation::gelu_erf, Activation::gelu_tanh}) {
+    for (const Activation activation : {Activation::gelu_erf, Activation::gelu_tanh, Activation::silu}) {
         RandomTensors random(4);
         check(random.normal({19, 100}, at::kBFloat16), random.normal({19, 100}, at::kBFloat16), {}, activation);
     }
+}
+
+TEST_CASE("gated activations on CUDA equal the reference at every width, aligned or not, forward and backward") {
+    for (const Activation activation : {Activation::gelu_erf, Activation::gelu_tanh, Activation::silu})
+        for (const at::ScalarType compute_dtype : {at::kFloat, at::kBFloat16})
+            for (const std::int64_t F : {1, 7, 100, 1152}) {
+                CAPTURE(static_cast<int>(activation), compute_dtype, F);
+                RandomTensors random(static_cast<std::uint64_t>(F));
+                const at::Tensor x_T2F = random.normal({19, 2 * F}, compute_dtype), dy_TF = random.normal({19, F}, compute_dtype);
+                for (const at::Tensor& x : {x_T2F, unaligned(x_T2F)}) {
+                    CHECK_ROUNDED(cuda::gated_activation(x, activation), reference::gated_activation(x, activation));
+                    CHECK_ROUNDED(cuda::gated_activation_backward(dy_TF, x, activation),
+                                  reference::gated_activation_backward(dy_TF, x, activation));
+                }
+            }
+}
+
+TEST_CASE("queries and keys are rotated on CUDA as by the reference, forward and inverse") {
+    for (const at::ScalarType compute_dtype : {at::kFloat, at::kBFloat16})
+        for (const std::int64_t D : {2, 10, 64})
+            for (const bool inverse : {false, true}) {
+                CAPTURE(compute_dtype, D, inverse);
+                RandomTensors random(static_cast<std::uint64_t>(D));
+                const std::int64_t T = 19, N = 5;
+                const at::Tensor qkv_T3H = random.normal({T, 3 * N * D}, compute_dtype), positions_T = random.below(30, T);
+                const Rotary rotary{random.normal({30, D}), N, inverse};
+                at::Tensor ours = qkv_T3H.clone(), right = qkv_T3H.clone();
+                cuda::rotate(ours, positions_T, rotary);
+                reference::rotate(right, positions_T, rotary);
+                CHECK_ROUNDED(ours, right);
+            }
 }
 
 TEST_CASE("bias + GELU on CUDA accepts unaligned tensors") {

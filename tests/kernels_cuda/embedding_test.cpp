@@ -30,6 +30,8 @@ TEST_CASE("sums of embeddings on CUDA have the reference's bits") {
             const at::Tensor ids_T = random.below(50, 11), positions_T = random.below(9, 11), types_T = random.below(2, 11);
             CHECK(same_bits(cuda::embedding_sum(ids_T, positions_T, types_T, word_VH, position_PH, type_KH),
                             reference::embedding_sum(ids_T, positions_T, types_T, word_VH, position_PH, type_KH)));
+            CHECK(same_bits(cuda::embedding_sum(ids_T, positions_T, types_T, word_VH, {}, {}),
+                            reference::embedding_sum(ids_T, positions_T, types_T, word_VH, {}, {})));
         }
 }
 

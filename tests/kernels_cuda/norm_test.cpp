@@ -89,9 +89,9 @@ TEST_CASE("dropout + residual + LayerNorm on CUDA equals the reference at every 
                 check(Inputs(batch.tokens(), H, compute_dtype), batch, probability, compute_dtype);
 }
 
-TEST_CASE("dropout + residual + LayerNorm on CUDA accepts each optional tensor as undefined") {
+TEST_CASE("dropout + residual + LayerNorm or RMSNorm on CUDA accepts each optional tensor as undefined") {
     const Ragged batch = ragged({9});
-    for (int absent = 0; absent < 8; ++absent) {
+    for (int absent = 0; absent < 10; ++absent) {
         CAPTURE(absent);
         Inputs in(9, 136, at::kBFloat16);
         if (absent == 0) in.out_TH = in.bias_H = at::Tensor();
@@ -100,7 +100,8 @@ TEST_CASE("dropout + residual + LayerNorm on CUDA accepts each optional tensor a
         if (absent == 3) in.d_fp32_TH = at::Tensor();
         if (absent == 4) in.d_sum_TH = at::Tensor();
         if (absent == 5 || absent == 7) in.bias_H = at::Tensor();
-        if (absent == 6 || absent == 7) in.norm.bias_H = at::Tensor();
+        if (absent == 6 || absent == 7 || absent == 9) in.norm.bias_H = at::Tensor();
+        if (absent >= 8) in.norm.kind = NormKind::rms;
         check(in, batch, 0.1, at::kBFloat16);
     }
 }

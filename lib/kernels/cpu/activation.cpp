@@ -1,4 +1,4 @@
-// GELU fused with the bias of the preceding matmul.
+// Activations fused with the bias of the preceding matmul, or with the gate that they multiply.
 #include <ATen/ATen.h>
 
 #include "kernels/cpu/row_chunks.h"
@@ -9,47 +9,84 @@ namespace {
 
 constexpr float tanh_slope = 0.79788456F, tanh_cube = 0.044715F;  // sqrt(2 / pi), Google's fit
 
-template <bool use_tanh>
+template <Activation kind>
 BERTPRETRAIN_INLINE float activated(float x) {
-    if constexpr (use_tanh) return 0.5F * x * (1.0F + hyperbolic_tangent(tanh_slope * (x + tanh_cube * x * x * x)));
-    return x * normal(x).distribution;
+    if constexpr (kind == Activation::gelu_tanh)
+        return 0.5F * x * (1.0F + hyperbolic_tangent(tanh_slope * (x + tanh_cube * x * x * x)));
+    else if constexpr (kind == Activation::silu) return x * logistic(x);
+    else return x * normal(x).distribution;
 }
 
-template <bool use_tanh>
+template <Activation kind>
 BERTPRETRAIN_INLINE float slope(float x) {
-    if constexpr (use_tanh) {
+    if constexpr (kind == Activation::gelu_tanh) {
         const float bend = hyperbolic_tangent(tanh_slope * (x + tanh_cube * x * x * x));
         return 0.5F * (1.0F + bend) + 0.5F * x * (1.0F - bend * bend) * tanh_slope * (1.0F + 3.0F * tanh_cube * x * x);
+    } else if constexpr (kind == Activation::silu) {
+        const float share = logistic(x);
+        return share * (1.0F + x * (1.0F - share));
+    } else {
+        const Normal at = normal(x);
+        return at.distribution + x * at.density;
     }
-    const Normal at = normal(x);
-    return at.distribution + x * at.density;
 }
 
-template <class W>
-BERTPRETRAIN_INLINE void forward_row(const W* x, const float* bias, std::int64_t width, Activation activation, W* y) {
-    if (activation == Activation::gelu_tanh)
+template <Activation kind, class W>
+BERTPRETRAIN_INLINE void forward_row(const W* x, const float* bias, std::int64_t width, W* y) {
 #pragma omp simd
-        for (std::int64_t i = 0; i < width; ++i) store(y + i, activated<true>(load(x + i) + bias[i]));
-    else
-#pragma omp simd
-        for (std::int64_t i = 0; i < width; ++i) store(y + i, activated<false>(load(x + i) + bias[i]));
+    for (std::int64_t i = 0; i < width; ++i) store(y + i, activated<kind>(load(x + i) + bias[i]));
 }
 
-template <bool use_tanh, class W>
-BERTPRETRAIN_INLINE void backward_elements(const W* dy, const W* x, const float* bias, std::int64_t width, W* dx, float* d_bias) {
+template <Activation kind, class W>
+BERTPRETRAIN_INLINE void backward_row(const W* dy, const W* x, const float* bias, std::int64_t width, W* dx, float* d_bias) {
 #pragma omp simd
     for (std::int64_t i = 0; i < width; ++i) {
-        const float d = load(dy + i) * slope<use_tanh>(load(x + i) + bias[i]);
+        const float d = load(dy + i) * slope<kind>(load(x + i) + bias[i]);
         d_bias[i] += d;
         store(dx + i, d);
     }
 }
 
-template <class W>
-BERTPRETRAIN_INLINE void backward_row(const W* dy, const W* x, const float* bias, std::int64_t width, Activation activation,
-                                      W* dx, float* d_bias) {
-    if (activation == Activation::gelu_tanh) backward_elements<true>(dy, x, bias, width, dx, d_bias);
-    else backward_elements<false>(dy, x, bias, width, dx, d_bias);
+template <Activation kind, class W>
+BERTPRETRAIN_INLINE void gated_row(const W* a, const W* b, std::int64_t width, W* y) {
+#pragma omp simd
+    for (std::int64_t i = 0; i < width; ++i) store(y + i, activated<kind>(load(a + i)) * load(b + i));
+}
+
+template <Activation kind, class W>
+BERTPRETRAIN_INLINE void gated_backward_row(const W* dy, const W* a, const W* b, std::int64_t width, W* da, W* db) {
+#pragma omp simd
+    for (std::int64_t i = 0; i < width; ++i) {
+        const float at = load(a + i), d = load(dy + i);
+        store(da + i, d * load(b + i) * slope<kind>(at));
+        store(db + i, d * activated<kind>(at));
+    }
+}
+
+/// Calls body.operator()<kind>().
+template <class Body>
+void with_activation(Activation kind, const Body& body) {
+    switch (kind) {
+        case Activation::gelu_erf:
+            return body.template operator()<Activation::gelu_erf>();
+        case Activation::gelu_tanh:
+            return body.template operator()<Activation::gelu_tanh>();
+        case Activation::silu:
+            return body.template operator()<Activation::silu>();
+    }
+}
+
+/// Calls body.operator()<kind, W>(row) in parallel for all rows.
+template <class Body>
+void for_rows(at::ScalarType compute_dtype, Activation activation, std::int64_t rows, const Body& body) {
+    with_compute_dtype(compute_dtype, [&](auto w) {
+        using W = decltype(w);
+        with_activation(activation, [&]<Activation kind>() {
+            for_row_chunks(rows, [&](std::int64_t chunk, std::int64_t first, std::int64_t end) {
+                for (std::int64_t t = first; t < end; ++t) body.template operator()<kind, W>(t, chunk);
+            });
+        });
+    });
 }
 
 }  // namespace
@@ -58,19 +95,14 @@ at::Tensor bias_activation(const at::Tensor& x_TF, const at::Tensor& bias_F, Act
     at::Tensor y_TF = at::empty_like(x_TF);
     const at::Tensor added_F = bias_or_zeros(bias_F, x_TF);
     const std::int64_t F = x_TF.size(1);
-    with_compute_dtype(x_TF.scalar_type(), [&](auto w) {
-        using W = decltype(w);
-        for_row_chunks(x_TF.size(0), [&](std::int64_t, std::int64_t first, std::int64_t end) {
-            for (std::int64_t t = first; t < end; ++t) {
-                const W* x = compute_data<W>(x_TF) + t * F;
-                for_stretches(
-                    F, [&](std::int64_t from) { fetch(x + from, stretch); },
-                    [&](std::int64_t from, std::int64_t width) {
-                        by_instruction_set<&forward_row<W>>(x + from, fp32_data(added_F) + from, width, activation,
-                                                            compute_data<W>(y_TF) + t * F + from);
-                    });
-            }
-        });
+    for_rows(x_TF.scalar_type(), activation, x_TF.size(0), [&]<Activation kind, class W>(std::int64_t t, std::int64_t) {
+        const W* x = compute_data<W>(x_TF) + t * F;
+        for_stretches(
+            F, [&](std::int64_t from) { fetch(x + from, stretch); },
+            [&](std::int64_t from, std::int64_t width) {
+                by_instruction_set<&forward_row<kind, W>>(x + from, fp32_data(added_F) + from, width,
+                                                          compute_data<W>(y_TF) + t * F + from);
+            });
     });
     return y_TF;
 }
@@ -81,27 +113,60 @@ at::Tensor bias_activation_backward(const at::Tensor& dy_TF, const at::Tensor& x
     const at::Tensor added_F = bias_or_zeros(bias_F, x_TF);
     const std::int64_t T = x_TF.size(0), F = x_TF.size(1);
     ColumnSums bias_sums(T, F);
-    with_compute_dtype(x_TF.scalar_type(), [&](auto w) {
-        using W = decltype(w);
-        for_row_chunks(T, [&](std::int64_t chunk, std::int64_t first, std::int64_t end) {
-            for (std::int64_t t = first; t < end; ++t) {
-                const W *x = compute_data<W>(x_TF) + t * F, *dy = compute_data<W>(dy_TF) + t * F;
-                for_stretches(
-                    F,
-                    [&](std::int64_t from) {
-                        fetch(x + from, stretch);
-                        fetch(dy + from, stretch);
-                    },
-                    [&](std::int64_t from, std::int64_t width) {
-                        by_instruction_set<&backward_row<W>>(dy + from, x + from, fp32_data(added_F) + from, width, activation,
-                                                             compute_data<W>(dx_TF) + t * F + from,
-                                                             bias_sums.chunk(chunk) + from);
-                    });
-            }
-        });
+    for_rows(x_TF.scalar_type(), activation, T, [&]<Activation kind, class W>(std::int64_t t, std::int64_t chunk) {
+        const W *x = compute_data<W>(x_TF) + t * F, *dy = compute_data<W>(dy_TF) + t * F;
+        for_stretches(
+            F,
+            [&](std::int64_t from) {
+                fetch(x + from, stretch);
+                fetch(dy + from, stretch);
+            },
+            [&](std::int64_t from, std::int64_t width) {
+                by_instruction_set<&backward_row<kind, W>>(dy + from, x + from, fp32_data(added_F) + from, width,
+                                                           compute_data<W>(dx_TF) + t * F + from, bias_sums.chunk(chunk) + from);
+            });
     });
     if (d_bias_F.defined()) bias_sums.add_to(fp32_data(d_bias_F));
     return dx_TF;
+}
+
+at::Tensor gated_activation(const at::Tensor& x_T2F, Activation activation) {
+    const std::int64_t T = x_T2F.size(0), F = x_T2F.size(1) / 2;
+    at::Tensor y_TF = at::empty({T, F}, x_T2F.options());
+    for_rows(x_T2F.scalar_type(), activation, T, [&]<Activation kind, class W>(std::int64_t t, std::int64_t) {
+        const W* a = compute_data<W>(x_T2F) + t * 2 * F;
+        for_stretches(
+            F,
+            [&](std::int64_t from) {
+                fetch(a + from, stretch);
+                fetch(a + F + from, stretch);
+            },
+            [&](std::int64_t from, std::int64_t width) {
+                by_instruction_set<&gated_row<kind, W>>(a + from, a + F + from, width, compute_data<W>(y_TF) + t * F + from);
+            });
+    });
+    return y_TF;
+}
+
+at::Tensor gated_activation_backward(const at::Tensor& dy_TF, const at::Tensor& x_T2F, Activation activation) {
+    const std::int64_t T = dy_TF.size(0), F = dy_TF.size(1);
+    at::Tensor dx_T2F = at::empty_like(x_T2F);
+    for_rows(x_T2F.scalar_type(), activation, T, [&]<Activation kind, class W>(std::int64_t t, std::int64_t) {
+        const W *a = compute_data<W>(x_T2F) + t * 2 * F, *dy = compute_data<W>(dy_TF) + t * F;
+        W* da = compute_data<W>(dx_T2F) + t * 2 * F;
+        for_stretches(
+            F,
+            [&](std::int64_t from) {
+                fetch(a + from, stretch);
+                fetch(a + F + from, stretch);
+                fetch(dy + from, stretch);
+            },
+            [&](std::int64_t from, std::int64_t width) {
+                by_instruction_set<&gated_backward_row<kind, W>>(dy + from, a + from, a + F + from, width, da + from,
+                                                                 da + F + from);
+            });
+    });
+    return dx_T2F;
 }
 
 }  // namespace bertpretrain::cpu

@@ -45,6 +45,7 @@ std::size_t attention_memory_of_thread(std::int64_t longest, std::int64_t head_s
 }
 
 AttentionResult attention(const at::Tensor& qkv_T3H, const at::Tensor& bias_3H, const Attention& shape) {
+    if (shape.window > 0) return reference::attention(qkv_T3H, bias_3H, shape);
     const std::int64_t T = qkv_T3H.size(0), H = qkv_T3H.size(1) / 3;
     AttentionResult result{at::empty({T, H}, qkv_T3H.scalar_type()), at::empty({T, shape.heads}, at::kFloat)};
     zero_rows_of_no_sequence(result.context_TH, shape);
@@ -62,6 +63,7 @@ AttentionResult attention(const at::Tensor& qkv_T3H, const at::Tensor& bias_3H, 
 
 at::Tensor attention_backward(const at::Tensor& d_context_TH, const at::Tensor& qkv_T3H, const at::Tensor& bias_3H,
                               const AttentionResult& forward, const Attention& shape, const at::Tensor& d_bias_3H) {
+    if (shape.window > 0) return reference::attention_backward(d_context_TH, qkv_T3H, bias_3H, forward, shape, d_bias_3H);
     const std::int64_t H = qkv_T3H.size(1) / 3;
     at::Tensor d_qkv_T3H = at::empty_like(qkv_T3H);
     zero_rows_of_no_sequence(d_qkv_T3H, shape);

@@ -16,13 +16,18 @@ at::Tensor embedding_sum(const at::Tensor& ids_T, const at::Tensor& positions_T,
                *types = types_T.data_ptr<std::int64_t>();
     with_compute_dtype(word_VH.scalar_type(), [&](auto w) {
         using W = decltype(w);
+        const auto add_row = [H](const at::Tensor& table_XH, std::int64_t row, float* sum) {
+            if (!table_XH.defined()) return;
+            const W* from = compute_data<W>(table_XH) + row * H;
+            for (std::int64_t h = 0; h < H; ++h) sum[h] += load(from + h);
+        };
         for_row_chunks(T, [&](std::int64_t, std::int64_t first, std::int64_t end) {
             for (std::int64_t t = first; t < end; ++t) {
-                const W *word = compute_data<W>(word_VH) + ids[t] * H,
-                        *position = compute_data<W>(position_PH) + positions[t] * H,
-                        *type = compute_data<W>(type_KH) + types[t] * H;
+                const W* word = compute_data<W>(word_VH) + ids[t] * H;
                 float* sum = fp32_data(sum_TH) + t * H;
-                for (std::int64_t h = 0; h < H; ++h) sum[h] = load(word + h) + load(position + h) + load(type + h);
+                for (std::int64_t h = 0; h < H; ++h) sum[h] = load(word + h);
+                add_row(position_PH, positions[t], sum);
+                add_row(type_KH, types[t], sum);
             }
         });
     });

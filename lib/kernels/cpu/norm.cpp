@@ -1,4 +1,4 @@
-// dropout + residual + LayerNorm, forward and backward, each in one pass over the rows.
+// dropout + residual + LayerNorm or RMSNorm, forward and backward, each in one pass over the rows.
 #include <cmath>
 #include <memory>
 
@@ -18,7 +18,10 @@ struct Row {
     const float* weight;
     const float* bias;
     float eps;
+    float centers;  ///< 1: the mean is subtracted (LayerNorm); 0: it is not (RMSNorm)
 };
+
+float centers_of(const NormParameters& norm) { return norm.kind == NormKind::layer ? 1.0F : 0.0F; }
 
 /// A row of the residual (Residual): `at`, or its LayerNorm if `weight` is not null.
 struct ResidualRow {
@@ -55,7 +58,7 @@ BERTPRETRAIN_INLINE void norm_row(const Row& row, const W* out, const float* out
     float total = 0;
 #pragma omp simd reduction(+ : total)
     for (std::int64_t i = 0; i < width; ++i) total += sum[i];
-    const float center = total / static_cast<float>(width);
+    const float center = row.centers * (total / static_cast<float>(width));
     float squares = 0;
 #pragma omp simd reduction(+ : squares)
     for (std::int64_t i = 0; i < width; ++i) squares += (sum[i] - center) * (sum[i] - center);
@@ -111,7 +114,7 @@ BERTPRETRAIN_INLINE void norm_backward_row(const Row& row, const BackwardRow<W>&
         along_one += scratch[i];
         along_normal += scratch[i] * normal;
     }
-    along_one /= static_cast<float>(width);
+    along_one = row.centers * (along_one / static_cast<float>(width));
     along_normal /= static_cast<float>(width);
     float* d_sum = at.d_sum;
 #pragma omp simd
@@ -165,8 +168,12 @@ NormResult dropout_residual_norm(const NormArguments& arguments) {
         for_row_chunks(T, [&](std::int64_t, std::int64_t first, std::int64_t end) {
             const auto keep = std::make_unique<float[]>(static_cast<std::size_t>(H + 128));
             const bool drops = dropout.active() && out != nullptr;
-            const Row row{H, drops ? keep.get() : nullptr, fp32_data(norm.weight_H), fp32_data(norm_bias_H),
-                          static_cast<float>(eps)};
+            const Row row{H,
+                          drops ? keep.get() : nullptr,
+                          fp32_data(norm.weight_H),
+                          fp32_data(norm_bias_H),
+                          static_cast<float>(eps),
+                          centers_of(norm)};
             for (std::int64_t t = first; t < end; ++t) {
                 fetch(at_row(out, t + 1), H);
                 fetch(at_row(added, t + 1), H);
@@ -203,7 +210,7 @@ NormGradients dropout_residual_norm_backward(const NormBackwardArguments& argume
         for_row_chunks(T, [&](std::int64_t chunk, std::int64_t first, std::int64_t end) {
             const auto buffer = std::make_unique<float[]>(static_cast<std::size_t>(2 * H + 128));
             float *scratch = buffer.get(), *keep = buffer.get() + H;
-            const Row row{H, drops ? keep : nullptr, fp32_data(norm.weight_H), nullptr, 0};
+            const Row row{H, drops ? keep : nullptr, fp32_data(norm.weight_H), nullptr, 0, centers_of(norm)};
             for (std::int64_t t = first; t < end; ++t) {
                 if (drops)
                     fill_dropout_factors(dropout, static_cast<std::uint64_t>(sample[t]), static_cast<std::uint32_t>(position[t]),

@@ -94,6 +94,12 @@ BERTPRETRAIN_INLINE float hyperbolic_tangent(float x) {
     return 1.0F - 2.0F / (exponential(2.0F * near) + 1.0F);
 }
 
+/// 1 / (1 + e^-x) with relative error below 3e-7 where the result is above 1e-37.
+BERTPRETRAIN_INLINE float logistic(float x) {
+    const float minus = -x > 87.0F ? 87.0F : -x;
+    return 1.0F / (1.0F + exponential(minus));
+}
+
 /// keep[e] = dropout factor (0 or 1 / (1 - p)) of element e of the row (sample, position), for e < elements.
 /// `keep` must have room for `elements` rounded up to 128.
 BERTPRETRAIN_INLINE void dropout_factors(const Dropout& dropout, std::uint64_t sample, std::uint32_t position,

@@ -1,3 +1,5 @@
+#include <stdexcept>
+
 #include <ATen/ops/empty.h>
 #include <ATen/ops/empty_like.h>
 
@@ -11,7 +13,15 @@ namespace bertpretrain::cuda {
 namespace {
 
 RowFunction function_of(Activation activation) {
-    return activation == Activation::gelu_tanh ? RowFunction::gelu_tanh : RowFunction::gelu_erf;
+    switch (activation) {
+        case Activation::gelu_erf:
+            return RowFunction::gelu_erf;
+        case Activation::gelu_tanh:
+            return RowFunction::gelu_tanh;
+        case Activation::silu:
+            return RowFunction::silu;
+    }
+    throw std::logic_error("unknown activation");
 }
 
 }  // namespace
@@ -41,6 +51,28 @@ at::Tensor bias_activation_backward(const at::Tensor& dy_TF, const at::Tensor& x
     if (d_bias_F.defined())
         add_column_sums({fp32_data(chunk_sums_CF), row_chunks(T), 1, F, {fp32_data(d_bias_F)}}, current_stream());
     return dx_TF;
+}
+
+at::Tensor gated_activation(const at::Tensor& x_T2F, Activation activation) {
+    const std::int64_t T = x_T2F.size(0), F = x_T2F.size(1) / 2;
+    const at::Tensor y_TF = at::empty({T, F}, x_T2F.options());
+    with_compute_dtype(x_T2F.scalar_type(), [&](auto w) {
+        using W = decltype(w);
+        gated_forward<W>({T, F, compute_data<W>(x_T2F), compute_data<W>(y_TF)}, function_of(activation),
+                         in_quads(F, {x_T2F, y_TF}), current_stream());
+    });
+    return y_TF;
+}
+
+at::Tensor gated_activation_backward(const at::Tensor& dy_TF, const at::Tensor& x_T2F, Activation activation) {
+    const std::int64_t T = dy_TF.size(0), F = dy_TF.size(1);
+    const at::Tensor dx_T2F = at::empty_like(x_T2F);
+    with_compute_dtype(x_T2F.scalar_type(), [&](auto w) {
+        using W = decltype(w);
+        gated_backward<W>({T, F, compute_data<W>(dy_TF), compute_data<W>(x_T2F), compute_data<W>(dx_T2F)},
+                          function_of(activation), in_quads(F, {dy_TF, x_T2F, dx_T2F}), current_stream());
+    });
+    return dx_T2F;
 }
 
 }  // namespace bertpretrain::cuda

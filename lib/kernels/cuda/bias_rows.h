@@ -1,6 +1,6 @@
 #pragma once
-// Elementwise function of (row + bias), and its backward, on raw device memory. A block processes a chunk of rows and 1,024
-// columns.
+// Elementwise function of (row + bias) or times a gate, and its backward, on raw device memory. A block processes a chunk of rows
+// and 1,024 columns.
 
 #include <cuda_runtime.h>
 
@@ -10,7 +10,7 @@
 
 namespace bertpretrain::cuda {
 
-enum class RowFunction { identity, gelu_erf, gelu_tanh };
+enum class RowFunction { identity, gelu_erf, gelu_tanh, silu };
 
 template <class W>
 struct BiasForward {
@@ -35,5 +35,24 @@ struct BiasBackward {
 /// dx = dy * function'(x + bias). With the identity, x and bias are not read.
 template <class W>
 void bias_backward(const BiasBackward<W>& pass, RowFunction function, bool quads, cudaStream_t stream);
+
+/// y = function(a) * b, where a row of x is a, then b.
+template <class W>
+struct GatedForward {
+    std::int64_t rows, width;  ///< of y
+    const W* x;
+    W* y;
+};
+template <class W>
+void gated_forward(const GatedForward<W>& pass, RowFunction function, bool quads, cudaStream_t stream);
+
+template <class W>
+struct GatedBackward {
+    std::int64_t rows, width;  ///< of dy
+    const W *dy, *x;
+    W* dx;
+};
+template <class W>
+void gated_backward(const GatedBackward<W>& pass, RowFunction function, bool quads, cudaStream_t stream);
 
 }  // namespace bertpretrain::cuda

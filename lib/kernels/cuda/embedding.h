@@ -13,7 +13,7 @@ template <class W>
 struct EmbeddingSum {
     std::int64_t tokens, width;
     const std::int64_t *ids, *positions, *types;
-    const W *word, *position, *type;  ///< tables
+    const W *word, *position, *type;  ///< tables; null: those of positions and types add nothing
     float* sum;
 };
 /// @param quads  whether width is a multiple of 4 and all pointers are aligned to 16 bytes

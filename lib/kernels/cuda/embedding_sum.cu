@@ -7,13 +7,18 @@ namespace {
 
 constexpr std::int64_t warps_per_block = 4;
 
+template <bool quads, class W>
+__device__ __forceinline__ void add_row(const W* row, std::int64_t first, std::int64_t width, Eight& sum) {
+    const Eight values = load_eight<quads>(row, first, width);
+    for (int i = 0; i < 8; ++i) sum[i] += values[i];
+}
+
 template <class W, bool quads>
 __global__ void sum_rows(const EmbeddingSum<W> pass) {
     const std::int64_t token = blockIdx.x, first = (blockIdx.y * warps_per_block + warp()) * warp_columns, width = pass.width;
     Eight sum = load_eight<quads>(pass.word + pass.ids[token] * width, first, width);
-    const Eight position = load_eight<quads>(pass.position + pass.positions[token] * width, first, width);
-    const Eight type = load_eight<quads>(pass.type + pass.types[token] * width, first, width);
-    for (int i = 0; i < 8; ++i) sum[i] = sum[i] + position[i] + type[i];
+    if (pass.position != nullptr) add_row<quads>(pass.position + pass.positions[token] * width, first, width, sum);
+    if (pass.type != nullptr) add_row<quads>(pass.type + pass.types[token] * width, first, width, sum);
     store_eight<quads>(pass.sum + token * width, first, width, sum);
 }
 

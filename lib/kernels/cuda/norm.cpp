@@ -11,6 +11,8 @@
 namespace bertpretrain::cuda {
 namespace {
 
+float centers_of(const NormParameters& norm) { return norm.kind == NormKind::layer ? 1.0F : 0.0F; }
+
 NormedAgain normed_again(const Residual& residual) {
     return {fp32_data(residual.mean()), fp32_data(residual.rstd()), fp32_data(residual.norm().weight_H),
             fp32_data(residual.norm().bias_H)};
@@ -40,7 +42,7 @@ NormResult dropout_residual_norm(const NormArguments& arguments) {
         using W = decltype(w);
         norm_forward<W>({T, H, compute_data<W>(out_TH), fp32_data(out_bias_H), fp32_data(added_TH),
                          again ? normed_again(residual) : NormedAgain{}, fp32_data(norm.weight_H), fp32_data(norm_bias_H),
-                         static_cast<float>(eps), row_dropout(dropout, rows),
+                         static_cast<float>(eps), centers_of(norm), row_dropout(dropout, rows),
                          out_TH.defined() ? fp32_data(result.sum_TH) : nullptr, compute_data<W>(result.normed_TH),
                          fp32_data(result.normed_fp32_TH), fp32_data(result.mean_T), fp32_data(result.rstd_T)},
                         quads, current_stream());
@@ -62,11 +64,11 @@ NormGradients dropout_residual_norm_backward(const NormBackwardArguments& argume
                                     gradients.out_TH, chunk_sums_CKH});
     with_compute_dtype(compute_dtype, [&](auto w) {
         using W = decltype(w);
-        norm_backward<W>(
-            {T, H, compute_data<W>(d_normed_TH), fp32_data(d_normed_fp32_TH), fp32_data(d_sum_TH), fp32_data(forward.sum_TH),
-             fp32_data(forward.mean_T), fp32_data(forward.rstd_T), fp32_data(norm.weight_H), row_dropout(dropout, rows),
-             fp32_data(gradients.sum_TH), compute_data<W>(gradients.out_TH), fp32_data(chunk_sums_CKH)},
-            quads, current_stream());
+        norm_backward<W>({T, H, compute_data<W>(d_normed_TH), fp32_data(d_normed_fp32_TH), fp32_data(d_sum_TH),
+                          fp32_data(forward.sum_TH), fp32_data(forward.mean_T), fp32_data(forward.rstd_T),
+                          fp32_data(norm.weight_H), centers_of(norm), row_dropout(dropout, rows), fp32_data(gradients.sum_TH),
+                          compute_data<W>(gradients.out_TH), fp32_data(chunk_sums_CKH)},
+                         quads, current_stream());
     });
     add_column_sums({fp32_data(chunk_sums_CKH),
                      row_chunks(T),

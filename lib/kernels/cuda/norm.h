@@ -1,6 +1,6 @@
 #pragma once
-// dropout + residual + LayerNorm on raw device memory, as specified in kernels/interface/fused_functions.inc. A block processes
-// whole rows, each thread eight columns. Null pointers stand for undefined tensors.
+// dropout + residual + LayerNorm or RMSNorm on raw device memory, as specified in kernels/interface/fused_functions.inc. A block
+// processes whole rows, each thread eight columns. Null pointers stand for undefined tensors.
 
 #include <cuda_runtime.h>
 
@@ -24,6 +24,7 @@ struct NormForward {
     NormedAgain residual_norm;
     const float *weight, *bias;
     float eps;
+    float centers;  ///< 1: the mean is subtracted (LayerNorm); 0: it is not (RMSNorm)
     RowDropout dropout;
     float* sum;  ///< may be null if there is no `out`; the sum is then the residual
     W* normed;
@@ -38,6 +39,7 @@ struct NormBackward {
     std::int64_t rows, width;
     const W* d_normed;
     const float *d_normed_fp32, *d_sum_past, *sum, *mean, *rstd, *weight;
+    float centers;  ///< as in NormForward
     RowDropout dropout;
     float* d_sum;
     W* d_out;

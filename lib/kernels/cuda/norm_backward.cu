@@ -51,7 +51,7 @@ __global__ void __launch_bounds__(512) norm_backward_rows(const NormBackward<W> 
             along[1] += d[i] * normal[i];
         }
         block_sums(along, static_cast<int>(row % 2));
-        const float along_one = along[0] * each, along_normal = along[1] * each;
+        const float along_one = pass.centers * (along[0] * each), along_normal = along[1] * each;
         for (int i = 0; i < 8; ++i) d[i] = in.rstd * (d[i] - along_one - normal[i] * along_normal);
         const std::int64_t begin = row * width;
         if (pass.d_sum_past != nullptr) {

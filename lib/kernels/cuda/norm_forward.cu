@@ -35,7 +35,7 @@ __global__ void __launch_bounds__(512, quads ? 3 : 2) norm_forward_rows(const No
     float total[1] = {0};
     for (int i = 0; i < 8; ++i) total[0] += sum[i];
     block_sums(total, 0);
-    const float mean = total[0] / static_cast<float>(width);
+    const float mean = pass.centers * (total[0] / static_cast<float>(width));
     float squares[1] = {0};
     for (int i = 0; i < 8; ++i) {
         sum[i] -= mean;

@@ -161,7 +161,7 @@ at::Tensor backward(const at::Tensor& d_context_TH, const at::Tensor& qkv_T3H, c
 }  // namespace
 
 AttentionSize attention_size(const at::Tensor& qkv_T3H, const Attention& shape) {
-    return {shape.layout.longest, head_size(qkv_T3H, shape), qkv_T3H.scalar_type()};
+    return {shape.layout.longest, head_size(qkv_T3H, shape), qkv_T3H.scalar_type(), shape.window > 0};
 }
 
 void zero_rows_of_no_sequence(const at::Tensor& rows_TX, const Attention& shape) {

@@ -12,7 +12,7 @@ Residual Residual::of(const NormResult& normed, const NormParameters& norm) {
     Residual residual(normed.sum_TH);
     residual.mean_T_ = normed.mean_T;
     residual.rstd_T_ = normed.rstd_T;
-    residual.norm_ = {norm.weight_H, bias_or_zeros(norm.bias_H, normed.sum_TH)};
+    residual.norm_ = {norm.weight_H, bias_or_zeros(norm.bias_H, normed.sum_TH), norm.kind};
     return residual;
 }
 

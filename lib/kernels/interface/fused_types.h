@@ -1,9 +1,9 @@
 #pragma once
 // The arguments and results of the fused operations (fused_operations.h).
 //
-// Axes: T tokens of all sequences without padding, B sequences, N heads, H hidden size, F intermediate size, V vocabulary,
-// M masked positions. "Compute dtype" is bf16 or fp32, depending on the run's precision. Biases, LayerNorm parameters and
-// parameter gradients are always fp32.
+// Axes: T tokens of all sequences without padding, B sequences, N heads, H hidden size, D features of a head, F intermediate
+// size, V vocabulary, M masked positions, P positions. "Compute dtype" is bf16 or fp32, depending on the run's precision. Biases,
+// LayerNorm parameters and parameter gradients are always fp32.
 
 #include <cstdint>
 #include <utility>
@@ -23,9 +23,13 @@ struct RowKeys {
 /// Returns the bias that is added to the rows: fp32 zeros of their width, on their device, if it is undefined.
 at::Tensor bias_or_zeros(const at::Tensor& bias_X, const at::Tensor& rows_TX);
 
-/// The parameters of a LayerNorm or their gradients: fp32, H elements each. The bias may be undefined.
+/// RMSNorm subtracts no mean. Source: Zhang and Sennrich 2019.
+enum class NormKind { layer, rms };
+
+/// The parameters of a norm or their gradients: fp32, H elements each. The bias may be undefined.
 struct NormParameters {
     at::Tensor weight_H, bias_H;
+    NormKind kind = NormKind::layer;
 };
 
 /// Output of the fused LayerNorm; the backward needs `sum`, `mean` and `rstd`.
@@ -33,7 +37,7 @@ struct NormResult {
     at::Tensor sum_TH;          ///< fp32: LayerNorm's input
     at::Tensor normed_TH;       ///< compute dtype: input of the next matmul
     at::Tensor normed_fp32_TH;  ///< fp32; defined only on request (the residual of post-LN)
-    at::Tensor mean_T, rstd_T;  ///< fp32
+    at::Tensor mean_T, rstd_T;  ///< fp32; of NormKind::rms, zeros and 1 / root mean square
     bool has_out = false;       ///< whether `out` was defined: the backward then returns its gradient
 };
 
@@ -98,13 +102,28 @@ struct NormGradients {
     at::Tensor out_TH;  ///< compute dtype: gradient of `out`; undefined if the forward had no `out`
 };
 
-enum class Activation { gelu_erf, gelu_tanh };
+enum class Activation { gelu_erf, gelu_tanh, silu };
 
 /// How attention is computed. The context and gradients of rows that belong to no sequence are zero.
 struct Attention {
     const SequenceLayout& layout;  ///< with its tensors on the device of the operands; must outlive this
     std::int64_t heads;
     Dropout dropout;
+    std::int64_t window = 0;  ///< tokens on each side of a token that it attends to, besides itself; 0: all of its sequence
+
+    /// The keys [first, end) that a token attends to, in a sequence of S tokens.
+    std::pair<std::int64_t, std::int64_t> keys_of(std::int64_t query, std::int64_t S) const {
+        if (window == 0) return {0, S};
+        return {query > window ? query - window : 0, query + window < S ? query + window + 1 : S};
+    }
+};
+
+/// Rotary position embedding of queries and keys: features j and j + D/2 of a head are rotated by the angle of j at the token's
+/// position. Source: Su et al. 2021, in the layout of transformers' rotate_half.
+struct Rotary {
+    at::Tensor angles_PD;  ///< fp32, on the operands' device: D/2 cosines, then D/2 sines
+    std::int64_t heads = 1;
+    bool inverse = false;  ///< rotates back, which is the backward
 };
 
 struct AttentionResult {

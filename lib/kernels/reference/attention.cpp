@@ -1,5 +1,6 @@
 // Attention in plain ATen, one sequence at a time.
 #include <cmath>
+#include <limits>
 
 #include <ATen/ATen.h>
 
@@ -13,6 +14,12 @@ namespace {
 struct Sequence {
     at::Tensor q_NSD, k_NSD, v_NSD;  ///< q is already scaled
     at::Tensor keep_NSS;             ///< dropout factors; undefined without dropout
+    at::Tensor outside_SS;           ///< true for keys that a query does not attend to; undefined without a window
+
+    at::Tensor scores_NSS() const {
+        const at::Tensor all_NSS = at::bmm(q_NSD, k_NSD.transpose(1, 2));
+        return outside_SS.defined() ? all_NSS.masked_fill(outside_SS, -std::numeric_limits<float>::infinity()) : all_NSS;
+    }
 };
 
 at::Tensor by_head(const at::Tensor& rows_SH, std::int64_t heads) {
@@ -38,7 +45,7 @@ Sequence take(const at::Tensor& qkv_T3H, const at::Tensor& bias_3H, const Attent
     const std::int64_t S = shape.layout.starts_B1[b + 1] - shape.layout.starts_B1[b], N = shape.heads;
     const at::Tensor rows_S3H = qkv_T3H.narrow(0, shape.layout.starts_B1[b], S).to(at::kFloat) + bias_or_zeros(bias_3H, qkv_T3H);
     const auto parts = rows_S3H.chunk(3, 1);
-    Sequence sequence{by_head(parts[0], N) * scaling(qkv_T3H, shape), by_head(parts[1], N), by_head(parts[2], N), {}};
+    Sequence sequence{by_head(parts[0], N) * scaling(qkv_T3H, shape), by_head(parts[1], N), by_head(parts[2], N), {}, {}};
     if (shape.dropout.active()) {
         const auto integers = at::TensorOptions(at::kLong).device(qkv_T3H.device());
         const at::Tensor position_R = at::arange(S, integers).repeat({N});
@@ -46,6 +53,10 @@ Sequence take(const at::Tensor& qkv_T3H, const at::Tensor& bias_3H, const Attent
         sequence.keep_NSS =
             dropout_factors(shape.dropout, at::full_like(position_R, shape.layout.samples_B[b]), position_R, base_R, S)
                 .reshape({N, S, S});
+    }
+    if (shape.window > 0) {
+        const at::Tensor position_S = at::arange(S, at::TensorOptions(at::kLong).device(qkv_T3H.device()));
+        sequence.outside_SS = (position_S.unsqueeze(0) - position_S.unsqueeze(1)).abs().gt(shape.window);
     }
     return sequence;
 }
@@ -56,7 +67,7 @@ AttentionResult attention(const at::Tensor& qkv_T3H, const at::Tensor& bias_3H, 
     std::vector<at::Tensor> contexts, log_sums;
     for (std::size_t b = 0; b < shape.layout.samples_B.size(); ++b) {
         const Sequence sequence = take(qkv_T3H, bias_3H, shape, b);
-        const at::Tensor scores_NSS = at::bmm(sequence.q_NSD, sequence.k_NSD.transpose(1, 2));
+        const at::Tensor scores_NSS = sequence.scores_NSS();
         at::Tensor probabilities_NSS = at::softmax(scores_NSS, 2);
         if (sequence.keep_NSS.defined()) probabilities_NSS = probabilities_NSS * sequence.keep_NSS;
         contexts.push_back(by_row(at::bmm(probabilities_NSS, sequence.v_NSD)));
@@ -74,7 +85,7 @@ at::Tensor attention_backward(const at::Tensor& d_context_TH, const at::Tensor& 
         const std::int64_t first = shape.layout.starts_B1[b], S = shape.layout.starts_B1[b + 1] - first;
         const Sequence at = take(qkv_T3H, bias_3H, shape, b);
         const at::Tensor d_context_NSD = by_head(d_context_TH.narrow(0, first, S).to(at::kFloat), shape.heads);
-        const at::Tensor probabilities_NSS = at::softmax(at::bmm(at.q_NSD, at.k_NSD.transpose(1, 2)), 2);
+        const at::Tensor probabilities_NSS = at::softmax(at.scores_NSS(), 2);
         const bool drops = at.keep_NSS.defined();
         const at::Tensor kept_NSS = drops ? probabilities_NSS * at.keep_NSS : probabilities_NSS;
         at::Tensor d_NSS = at::bmm(d_context_NSD, at.v_NSD.transpose(1, 2));

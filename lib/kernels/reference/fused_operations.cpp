@@ -13,6 +13,16 @@ at::Tensor row_factors(const Dropout& dropout, const RowKeys& rows, std::int64_t
     return dropout_factors(dropout, rows.sample_T, rows.position_T, at::zeros_like(rows.sample_T), elements);
 }
 
+at::Tensor activated(const at::Tensor& x_fp32, Activation activation) {
+    if (activation == Activation::silu) return at::silu(x_fp32);
+    return at::gelu(x_fp32, activation == Activation::gelu_tanh ? "tanh" : "none");
+}
+
+at::Tensor activation_gradient(const at::Tensor& dy_fp32, const at::Tensor& x_fp32, Activation activation) {
+    if (activation == Activation::silu) return at::silu_backward(dy_fp32, x_fp32);
+    return at::gelu_backward(dy_fp32, x_fp32, activation == Activation::gelu_tanh ? "tanh" : "none");
+}
+
 }  // namespace
 
 NormResult dropout_residual_norm(const NormArguments& arguments) {
@@ -28,6 +38,7 @@ NormResult dropout_residual_norm(const NormArguments& arguments) {
         result.sum_TH = residual_TH;
     }
     result.mean_T = result.sum_TH.mean(1);
+    if (norm.kind == NormKind::rms) result.mean_T.zero_();
     const at::Tensor centered_TH = result.sum_TH - result.mean_T.unsqueeze(1);
     result.rstd_T = (centered_TH.square().mean(1) + eps).rsqrt();
     const at::Tensor normed_TH =
@@ -48,7 +59,8 @@ NormGradients dropout_residual_norm_backward(const NormBackwardArguments& argume
     if (d_norm.bias_H.defined()) d_norm.bias_H.add_(dy_TH.sum(0));
     const at::Tensor g_TH = dy_TH * norm.weight_H;
     NormGradients gradients;
-    gradients.sum_TH = deviation_T1 * (g_TH - g_TH.mean(1, true) - normal_TH * (g_TH * normal_TH).mean(1, true));
+    const at::Tensor centered_TH = norm.kind == NormKind::layer ? g_TH - g_TH.mean(1, true) : g_TH;
+    gradients.sum_TH = deviation_T1 * (centered_TH - normal_TH * (g_TH * normal_TH).mean(1, true));
     if (d_sum_TH.defined()) gradients.sum_TH = gradients.sum_TH + d_sum_TH;
     if (forward.has_out) {
         const at::Tensor out_TH =
@@ -64,23 +76,46 @@ at::Tensor dropout_rows(const at::Tensor& x_TH, const Dropout& dropout, const Ro
 }
 
 at::Tensor bias_activation(const at::Tensor& x_TF, const at::Tensor& bias_F, Activation activation) {
-    const char* approximate = activation == Activation::gelu_tanh ? "tanh" : "none";
-    return at::gelu(x_TF.to(at::kFloat) + bias_or_zeros(bias_F, x_TF), approximate).to(x_TF.scalar_type());
+    return activated(x_TF.to(at::kFloat) + bias_or_zeros(bias_F, x_TF), activation).to(x_TF.scalar_type());
 }
 
 at::Tensor bias_activation_backward(const at::Tensor& dy_TF, const at::Tensor& x_TF, const at::Tensor& bias_F,
                                     Activation activation, const at::Tensor& d_bias_F) {
-    const char* approximate = activation == Activation::gelu_tanh ? "tanh" : "none";
     const at::Tensor dx_TF =
-        at::gelu_backward(dy_TF.to(at::kFloat), x_TF.to(at::kFloat) + bias_or_zeros(bias_F, x_TF), approximate);
+        activation_gradient(dy_TF.to(at::kFloat), x_TF.to(at::kFloat) + bias_or_zeros(bias_F, x_TF), activation);
     if (d_bias_F.defined()) d_bias_F.add_(dx_TF.sum(0));
     return dx_TF.to(x_TF.scalar_type());
 }
 
+at::Tensor gated_activation(const at::Tensor& x_T2F, Activation activation) {
+    const auto halves = x_T2F.to(at::kFloat).chunk(2, 1);
+    return (activated(halves[0], activation) * halves[1]).to(x_T2F.scalar_type());
+}
+
+at::Tensor gated_activation_backward(const at::Tensor& dy_TF, const at::Tensor& x_T2F, Activation activation) {
+    const auto halves = x_T2F.to(at::kFloat).chunk(2, 1);
+    const at::Tensor dy_fp32_TF = dy_TF.to(at::kFloat);
+    return at::cat({activation_gradient(dy_fp32_TF * halves[1], halves[0], activation),
+                    dy_fp32_TF * activated(halves[0], activation)},
+                   1)
+        .to(x_T2F.scalar_type());
+}
+
+void rotate(at::Tensor& qkv_T3H, const at::Tensor& positions_T, const Rotary& rotary) {
+    const std::int64_t T = qkv_T3H.size(0), D = qkv_T3H.size(1) / 3 / rotary.heads;
+    const at::Tensor angles_T1D = rotary.angles_PD.index_select(0, positions_T).unsqueeze(1);
+    const auto cos_and_sin = angles_T1D.chunk(2, 2);
+    const at::Tensor &cosine = cos_and_sin[0], sine = rotary.inverse ? -cos_and_sin[1] : cos_and_sin[1];
+    const at::Tensor heads = qkv_T3H.view({T, 3 * rotary.heads, D}).narrow(1, 0, 2 * rotary.heads);  // of queries and keys
+    const auto halves = heads.to(at::kFloat).chunk(2, 2);
+    heads.copy_(at::cat({halves[0] * cosine - halves[1] * sine, halves[1] * cosine + halves[0] * sine}, 2));
+}
+
 at::Tensor embedding_sum(const at::Tensor& ids_T, const at::Tensor& positions_T, const at::Tensor& types_T,
                          const at::Tensor& word_VH, const at::Tensor& position_PH, const at::Tensor& type_KH) {
-    return word_VH.index_select(0, ids_T).to(at::kFloat) + position_PH.index_select(0, positions_T).to(at::kFloat) +
-           type_KH.index_select(0, types_T).to(at::kFloat);
+    at::Tensor sum_TH = word_VH.index_select(0, ids_T).to(at::kFloat);
+    if (position_PH.defined()) sum_TH = sum_TH + position_PH.index_select(0, positions_T).to(at::kFloat);
+    return type_KH.defined() ? sum_TH + type_KH.index_select(0, types_T).to(at::kFloat) : sum_TH;
 }
 
 void embedding_backward(const at::Tensor& d_sum_TH, const at::Tensor& indices_T, const at::Tensor& d_table_VH) {

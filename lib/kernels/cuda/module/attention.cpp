@@ -1,6 +1,7 @@
 // Runs the attention kernels that attention_choice.h chooses. Flash attention draws its own dropout masks: they depend on which
 // samples are computed together (the exception in ARCHITECTURE.md), but are still a function of the run's key.
 #include <array>
+#include <optional>
 
 #include <ATen/Context.h>
 #include <ATen/cuda/CUDAGeneratorImpl.h>
@@ -112,6 +113,11 @@ private:
     bool order_, warn_, fill_;
 };
 
+/// The window on one side, as flash attention takes it.
+std::optional<std::int64_t> window_of(const Attention& shape) {
+    return shape.window > 0 ? std::optional(shape.window) : std::nullopt;
+}
+
 double probability_of(const Dropout& dropout) { return dropout.active() ? dropout.probability : 0.0; }
 
 AttentionResult forward_of_flash(const at::Tensor& qkv_T3H, const at::Tensor& bias_3H, const Attention& shape) {
@@ -122,7 +128,8 @@ AttentionResult forward_of_flash(const at::Tensor& qkv_T3H, const at::Tensor& bi
     if (shape.dropout.active()) seed_generator(qkv_T3H.device(), flash_seed(shape));
     const auto [context_TND, log_sum_exp_NT, state, unused, mask] =
         at::_flash_attention_forward(in.q_TND, in.k_TND, in.v_TND, in.starts_B1, in.starts_B1, in.longest, in.longest,
-                                     probability_of(shape.dropout), /*is_causal=*/false, /*return_debug_mask=*/false);
+                                     probability_of(shape.dropout), /*is_causal=*/false, /*return_debug_mask=*/false,
+                                     /*scale=*/std::nullopt, window_of(shape), window_of(shape));
     AttentionResult result{context_TND.reshape({T, H}), log_sum_exp_NT.transpose(0, 1), in.biased_T3H};
     zero_rows_of_no_sequence(result.context_TH, shape);
     zero_rows_of_no_sequence(result.log_sum_exp_TN, shape);
@@ -138,7 +145,8 @@ at::Tensor backward_of_flash(const at::Tensor& d_context_TH, const at::Tensor& q
     const auto [d_q, d_k, d_v] = at::_flash_attention_backward(
         d_context_TH.view_as(in.q_TND), in.q_TND, in.k_TND, in.v_TND, forward.context_TH.view_as(in.q_TND),
         forward.log_sum_exp_TN.transpose(0, 1).contiguous(), in.starts_B1, in.starts_B1, in.longest, in.longest,
-        probability_of(shape.dropout), /*is_causal=*/false, state, /*unused=*/state);
+        probability_of(shape.dropout), /*is_causal=*/false, state, /*unused=*/state, /*scale=*/std::nullopt, window_of(shape),
+        window_of(shape));
     return side_by_side({d_q, d_k, d_v}, shape, d_bias_3H);
 }
 
