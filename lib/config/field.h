@@ -12,7 +12,7 @@
 //     };
 //
 // describe() gives name, allowed values and meaning; the member's initializer is the default. A member that is itself such a
-// struct is a section.
+// struct is a section. A section with variants has other settings for each value of its first one.
 
 #include <concepts>
 #include <cstddef>
@@ -94,6 +94,13 @@ concept Config = std::default_initializable<T> && requires(T config) {
     T::describe(config, [](auto&&...) {});
 };
 
+/// A section whose first setting chooses which others it has, so that describe() depends on that member.
+template <class T>
+concept HasVariants = Config<T> && requires(const T config) {
+    { T::variants() } -> std::same_as<std::vector<T>>;         // one of each, with its defaults; the first is T{}
+    { config.variant() } -> std::convertible_to<std::string>;  // the value of the first setting
+};
+
 /// The arguments of one field(...) call in describe().
 struct FieldInfo {
     std::string_view name;
@@ -128,21 +135,56 @@ struct Setting {
     std::string meaning;
     Resume resume = Resume::fixed;
     bool is_section = false;  ///< has no value of its own; its settings follow it in the list
+    std::string variant{};    ///< of the section, if only some of its variants have the setting
 };
+
+/// Which variants of a section are listed: the one that the config has, or all, each after a line of its own.
+enum class Variants { chosen, all };
+
+template <Config T>
+std::vector<Setting> list_settings(const T& config, const std::string& section = "", Resume outer = Resume::fixed,
+                                   Variants which = Variants::chosen);
+
+namespace detail {
+
+/// The settings of a section, and where `which` says so those of its other variants.
+template <Config T>
+std::vector<Setting> list_section(const T& config, const std::string& path, Resume resume, Variants which) {
+    std::vector<Setting> all = list_settings(config, path, resume, which);
+    if constexpr (HasVariants<T>) {
+        const std::string choice = all.front().path.substr(path.size() + 1);
+        for (std::size_t i = 1; i < all.size(); ++i) all[i].variant = config.variant();
+        if (which == Variants::chosen) return all;
+        for (const T& other : T::variants()) {
+            if (other.variant() == config.variant()) continue;
+            const std::string name = other.variant();
+            all.push_back(
+                {path, {}, {}, "With " + choice + " = \"" + name + "\", the section has these settings:", resume, true, name});
+            std::vector<Setting> of_other = list_settings(other, path, resume, which);
+            for (std::size_t i = 1; i < of_other.size(); ++i) {
+                of_other[i].variant = name;
+                all.push_back(std::move(of_other[i]));
+            }
+        }
+    }
+    return all;
+}
+
+}  // namespace detail
 
 /// All settings of `config` in the order of describe(), each section before its settings. If a section may change on resume, so
 /// may all of its settings.
 template <Config T>
-std::vector<Setting> list_settings(const T& config, const std::string& section = "", Resume outer = Resume::fixed) {
+std::vector<Setting> list_settings(const T& config, const std::string& section, Resume outer, Variants which) {
     std::vector<Setting> all;
     for_each_field(config, [&](const FieldInfo& info, const auto& member) {
         using Member = std::remove_cvref_t<decltype(member)>;
         const Resume resume = outer == Resume::may_change ? outer : info.resume;
         const std::string path = section.empty() ? std::string(info.name) : section + "." + std::string(info.name);
-        Setting setting{path, {}, info.rule, std::string(info.meaning), resume, Config<Member>};
+        Setting setting{path, {}, info.rule, std::string(info.meaning), resume, Config<Member>, {}};
         if constexpr (Config<Member>) {
             all.push_back(std::move(setting));
-            for (Setting& inner : list_settings(member, path, resume)) all.push_back(std::move(inner));
+            for (Setting& inner : detail::list_section(member, path, resume, which)) all.push_back(std::move(inner));
         } else {
             if constexpr (Choice<Member>) setting.value = std::string(name_of(member));
             else setting.value = SettingValue(std::in_place_type<Member>, member);
@@ -150,6 +192,12 @@ std::vector<Setting> list_settings(const T& config, const std::string& section =
         }
     });
     return all;
+}
+
+/// The settings of T with their defaults, those of all variants included.
+template <Config T>
+std::vector<Setting> list_all_settings() {
+    return list_settings(T{}, "", Resume::fixed, Variants::all);
 }
 
 namespace detail {

@@ -34,7 +34,8 @@ std::string question(std::string_view path) { return concat("did you mean ", pat
 }  // namespace
 
 KnownNames::KnownNames(const std::vector<Setting>& settings, std::span<const ForeignName> foreign) : foreign_(foreign) {
-    for (const Setting& setting : settings) paths_.push_back(setting.path);
+    for (const Setting& setting : settings)
+        if (std::ranges::find(paths_, setting.path) == paths_.end()) paths_.push_back(setting.path);
 }
 
 std::vector<std::string> KnownNames::keys_of(const std::string& section) const {

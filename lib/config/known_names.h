@@ -42,8 +42,8 @@ private:
 /// The names of a config type.
 template <Config T>
 KnownNames known_names() {
-    if constexpr (requires { T::foreign_names(); }) return {list_settings(T{}), T::foreign_names()};
-    else return {list_settings(T{}), {}};
+    if constexpr (requires { T::foreign_names(); }) return {list_all_settings<T>(), T::foreign_names()};
+    else return {list_all_settings<T>(), {}};
 }
 
 }  // namespace bertpretrain

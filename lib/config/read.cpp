@@ -179,10 +179,12 @@ void refuse_unless_section(const json& found, const std::string& where) {
 }
 
 void refuse_unknown_names(const json& json, const std::vector<std::string>& keys, const std::string& section,
-                          const Reading& reading) {
+                          const Reading& reading, const std::map<std::string, std::string>& others) {
     for (const auto& [key, unused] : json.items()) {
         if (std::find(keys.begin(), keys.end(), key) != keys.end()) continue;
-        const std::string path = (section.empty() ? "" : section + ".") + key, advice = reading.names.advice(section, key);
+        const std::string path = (section.empty() ? "" : section + ".") + key;
+        const auto other = others.find(key);
+        const std::string advice = other != others.end() ? other->second : reading.names.advice(section, key);
         reading.refusals.attempt([&] { throw ConfigError(concat(reading.where(path), ": no such setting; ", advice)); });
     }
 }

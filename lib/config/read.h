@@ -53,8 +53,9 @@ void read_value(SettingValue& value, const nlohmann::json& json, const Rule& rul
 const nlohmann::json& empty_section();
 
 void refuse_unless_section(const nlohmann::json& json, const std::string& where);
+/// @param others  settings of other variants of the section, {key: advice}
 void refuse_unknown_names(const nlohmann::json& json, const std::vector<std::string>& keys, const std::string& section,
-                          const Reading& reading);
+                          const Reading& reading, const std::map<std::string, std::string>& others);
 [[noreturn]] void refuse_missing(const std::string& where, const Rule& rule);
 std::map<std::string, std::string> renamed_settings(const std::vector<Setting>& settings);
 
@@ -77,14 +78,37 @@ void read_member(Member& member, const nlohmann::json* found, const Rule& rule, 
     }
 }
 
+/// Makes the config the variant that the section's first setting names. Leaves it to read_member() to refuse another value.
+template <Config T>
+void choose_variant(T& config, const nlohmann::json& json) {
+    if constexpr (HasVariants<T>)
+        for (const T& variant : T::variants()) {
+            const auto chosen = json.find(list_settings(variant).front().path);
+            if (chosen != json.end() && *chosen == variant.variant()) config = variant;
+        }
+}
+
+/// The settings of the other variants of a section, {key: advice}.
+template <Config T>
+std::map<std::string, std::string> settings_of_other_variants(const T& config) {
+    std::map<std::string, std::string> others;
+    if constexpr (HasVariants<T>)
+        for (const T& other : T::variants())
+            for (const std::vector<Setting> all = list_settings(other); const Setting& setting : all)
+                others[setting.path] = "it is a setting of " + all.front().path + " \"" + other.variant() + "\", and this is \"" +
+                                       config.variant() + "\"";
+    return others;
+}
+
 template <Config T>
 void read_section(T& config, const nlohmann::json& json, const std::string& section, const Reading& reading) {
+    choose_variant(config, json);
     std::vector<std::string> keys;
     for_each_field(config, [&](const FieldInfo& info, auto&) {
         keys.emplace_back(info.name);
         keys.insert(keys.end(), info.rule.old_names.begin(), info.rule.old_names.end());
     });
-    refuse_unknown_names(json, keys, section, reading);
+    refuse_unknown_names(json, keys, section, reading, settings_of_other_variants(config));
     for_each_field(config, [&](const FieldInfo& info, auto& member) {
         const std::string path = (section.empty() ? "" : section + ".") + std::string(info.name);
         reading.refusals.attempt(
@@ -97,7 +121,7 @@ void read_section(T& config, const nlohmann::json& json, const std::string& sect
 /// Returns {old path: current path} of all settings that were renamed.
 template <Config T>
 std::map<std::string, std::string> renamed_settings() {
-    return detail::renamed_settings(list_settings(T{}));
+    return detail::renamed_settings(list_all_settings<T>());
 }
 
 /// Returns the config that `json` describes. Settings that `json` leaves out have their defaults; old names are understood.

@@ -78,6 +78,11 @@ ordered_json to_json(const std::vector<Setting>& settings) {
     return out;
 }
 
+/// The heading of a section.
+std::string title_of(const Setting& section) {
+    return section.variant.empty() ? section.path : concat(section.path, " (", section.variant, ")");
+}
+
 /// At most 60 characters of a value, so that a long text does not push a table's columns off the screen.
 std::string shortened(const std::string& text) {
     constexpr std::size_t longest = 60;
@@ -94,16 +99,19 @@ std::string value_and_lines(const Setting& setting, std::vector<std::pair<std::s
 std::string settings_table(const std::vector<Setting>& settings, const std::vector<Setting>& defaults, Show show) {
     Table table({"setting", "value", show == Show::all ? "" : "default"});
     std::size_t at_default = 0;
-    for (std::size_t i = 0; i < settings.size(); ++i) {
-        if (settings[i].is_section) continue;
-        const bool is_default = settings[i].value == defaults[i].value;
+    for (const Setting& setting : settings) {
+        if (setting.is_section) continue;
+        const Setting& usual = *std::ranges::find_if(defaults, [&](const Setting& one) {
+            return one.path == setting.path && one.variant == setting.variant && !one.is_section;
+        });
+        const bool is_default = setting.value == usual.value;
         at_default += is_default ? 1 : 0;
         if (is_default && show == Show::changed) continue;
-        const bool has_usual = show == Show::changed && !defaults[i].rule.is_required;
+        const bool has_usual = show == Show::changed && !usual.rule.is_required;
         std::vector<std::pair<std::string, std::string>> lines;
-        const std::string value = value_and_lines(settings[i], lines);
-        table.add({settings[i].path, value,
-                   has_usual                         ? shortened(value_text(defaults[i]))
+        const std::string value = value_and_lines(setting, lines);
+        table.add({setting.path, value,
+                   has_usual                         ? shortened(value_text(usual))
                    : show == Show::all && is_default ? "default"
                                                      : ""});
         for (const auto& [share, path] : lines) table.add({"  " + share, path, ""});
@@ -123,7 +131,7 @@ std::string explain_settings(const std::vector<Setting>& defaults, const KnownNa
     for (const Setting& setting : defaults) {
         if (!which.empty() && setting.path != which && !setting.path.starts_with(which + ".")) continue;
         if (setting.is_section) {
-            text += concat(text.empty() ? "" : "\n", wrapped(concat(setting.path, ": ", setting.meaning), width, 0, 4));
+            text += concat(text.empty() ? "" : "\n", wrapped(concat(title_of(setting), ": ", setting.meaning), width, 0, 4));
             continue;
         }
         const std::string facts = concat(
@@ -141,7 +149,7 @@ std::string settings_page(const std::vector<Setting>& defaults) {
         "`--set section.key=value` sets one for a command. A run that resumes must keep those that are fixed.\n";
     bool in_table = false;
     for (const Setting& setting : defaults) {
-        if (setting.is_section) text += concat("\n## ", setting.path, "\n\n", cell(setting.meaning), "\n");
+        if (setting.is_section) text += concat("\n## ", title_of(setting), "\n\n", cell(setting.meaning), "\n");
         else if (!in_table) text += "\n| setting | default | allowed values | on resume | meaning |\n|---|---|---|---|---|\n";
         in_table = !setting.is_section;
         if (setting.is_section) continue;
@@ -153,11 +161,22 @@ std::string settings_page(const std::vector<Setting>& defaults) {
 }
 
 std::vector<Difference> compare_settings(const std::vector<Setting>& a, const std::vector<Setting>& b) {
-    check(a.size() == b.size(), "two configs of one type list the same settings");
+    const auto in = [](const std::vector<Setting>& list, const Setting& wanted) {
+        const auto found = std::ranges::find(list, wanted.path, &Setting::path);
+        return found == list.end() ? nullptr : &*found;
+    };
+    constexpr const char* absent = "(none)";  // another variant of the section has the setting
     std::vector<Difference> differences;
-    for (std::size_t i = 0; i < a.size(); ++i)
-        if (!a[i].is_section && a[i].value != b[i].value)
-            differences.push_back({a[i].path, value_text(a[i]), value_text(b[i]), a[i].resume == Resume::may_change});
+    for (const Setting& of_a : a) {
+        if (of_a.is_section) continue;
+        const Setting* of_b = in(b, of_a);
+        if (of_b == nullptr || of_a.value != of_b->value)
+            differences.push_back(
+                {of_a.path, value_text(of_a), of_b == nullptr ? absent : value_text(*of_b), of_a.resume == Resume::may_change});
+    }
+    for (const Setting& of_b : b)
+        if (in(a, of_b) == nullptr)
+            differences.push_back({of_b.path, absent, value_text(of_b), of_b.resume == Resume::may_change});
     return differences;
 }
 

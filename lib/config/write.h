@@ -42,7 +42,7 @@ nlohmann::ordered_json write_config(const T& config) {
 /// settings, with "default" after each that was not changed.
 template <Config T>
 std::string settings_table(const T& config, Show show = Show::changed) {
-    return detail::settings_table(list_settings(config), list_settings(T{}), show);
+    return detail::settings_table(list_settings(config), list_all_settings<T>(), show);
 }
 
 /// Returns a description of every setting: default, allowed values, whether it may change on resume, meaning.
@@ -50,14 +50,14 @@ std::string settings_table(const T& config, Show show = Show::changed) {
 /// @param width of the lines, in columns @throws ConfigError if there is no such setting
 template <Config T>
 std::string explain_config(const std::string& which = "", std::size_t width = 100) {
-    return detail::explain_settings(list_settings(T{}), known_names<T>(), which, width);
+    return detail::explain_settings(list_all_settings<T>(), known_names<T>(), which, width);
 }
 
 /// Returns a page in Markdown: a table per section, with the default, the allowed values and the meaning of every setting, and
 /// whether it may change on resume.
 template <Config T>
 std::string settings_page() {
-    return detail::settings_page(list_settings(T{}));
+    return detail::settings_page(list_all_settings<T>());
 }
 
 /// Returns the settings that differ between `a` and `b`, in the order of describe().

@@ -14,6 +14,8 @@ struct ProofShape {
     std::int64_t hidden = 1024, intermediate = 4096, heads = 16, vocabulary = 30528, longest_sequence = 128;
     Activation activation = Activation::gelu_erf;
     at::ScalarType compute_dtype = at::kBFloat16;
+    bool is_gated = false, is_rotary = false;  ///< whether the model has gated activations and rotary positions
+    std::int64_t window = 0;                   ///< of attention in some layers; 0: in none
 };
 
 /// One result of an operation and its maximum relative error; an undefined tensor is a result too.

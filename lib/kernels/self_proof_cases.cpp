@@ -75,8 +75,29 @@ ProofComputation activation(ProofInputs in) {
     };
 }
 
+ProofComputation gated_activation(ProofInputs in) {
+    const std::int64_t T = in.tokens(), F = in.shape.intermediate;
+    const at::Tensor x = in.normal({T, 2 * F}, in.shape.compute_dtype), dy = in.normal({T, F}, in.shape.compute_dtype);
+    return [=](const KernelSet& set) -> Results {
+        return {rounded("the output", set.functions.gated_activation(x, in.shape.activation)),
+                rounded("the gradient of the input", set.functions.gated_activation_backward(dy, x, in.shape.activation))};
+    };
+}
+
+ProofComputation rotation(ProofInputs in) {
+    const std::int64_t T = in.tokens(), H = in.shape.hidden, P = in.shape.longest_sequence;
+    const at::Tensor qkv = in.normal({T, 3 * H}, in.shape.compute_dtype), positions = in.below(P, T),
+                     angles = in.normal({P, H / in.shape.heads});
+    return [=](const KernelSet& set) -> Results {
+        at::Tensor forward = qkv.clone(), back = qkv.clone();
+        set.functions.rotate(forward, positions, {angles, in.shape.heads, false});
+        set.functions.rotate(back, positions, {angles, in.shape.heads, true});
+        return {rounded("the rotation", forward), rounded("the rotation back", back)};
+    };
+}
+
 /// Attention, with some rows after the last sequence that belong to no sequence.
-ProofComputation attention(ProofInputs in, double probability) {
+ProofComputation attention(ProofInputs in, double probability, std::int64_t window) {
     constexpr std::int64_t padding_rows = 5;
     const std::int64_t used = in.tokens(), T = used + padding_rows, H = in.shape.hidden;
     const at::ScalarType compute_dtype = in.shape.compute_dtype;
@@ -86,7 +107,7 @@ ProofComputation attention(ProofInputs in, double probability) {
                      d_context = in.normal({T, H}, compute_dtype);
     const Dropout dropout = in.dropout(probability, Purpose::attention_dropout);
     return [=](const KernelSet& set) -> Results {
-        const Attention shape{in.layout, in.shape.heads, dropout};
+        const Attention shape{in.layout, in.shape.heads, dropout, window};
         const at::Tensor d_bias = in.zeros({3 * H});
         const AttentionResult forward = set.functions.attention(qkv, bias, shape);
         const at::Tensor d_qkv = set.functions.attention_backward(d_context, qkv, bias, forward, shape, d_bias);
@@ -193,7 +214,7 @@ bool counts_dropout(const KernelSet& set, const ProofShape& shape, std::int64_t 
 
 ProofOperation attention_operation() {
     static constexpr std::int64_t short_sequence = 128;  // a set may have separate kernels up to this length
-    ProofCase with_dropout = a_case("with dropout", attention, dropout_probability), of_short = with_dropout;
+    ProofCase with_dropout = a_case("with dropout", attention, dropout_probability, 0), of_short = with_dropout;
     with_dropout.applies = [](const KernelSet& set, const ProofShape& shape) {
         return counts_dropout(set, shape, shape.longest_sequence);
     };
@@ -205,8 +226,13 @@ ProofOperation attention_operation() {
     of_short.applies = [](const KernelSet& set, const ProofShape& shape) {
         return counts_dropout(set, shape, std::min(shape.longest_sequence, short_sequence));
     };
+    const ProofCase within_window{"within a window",
+                                  [](at::Device device, const ProofShape& shape, const std::vector<std::int64_t>& lengths) {
+                                      return attention(ProofInputs(device, shape, lengths), 0, shape.window);
+                                  },
+                                  [](const KernelSet&, const ProofShape& shape) { return shape.window > 0; }};
     ProofOperation operation = functions<&FunctionTable::attention, &FunctionTable::attention_backward>(
-        "attention", {a_case("without dropout", attention, 0), with_dropout, of_short});
+        "attention", {a_case("without dropout", attention, 0, 0), with_dropout, of_short, within_window});
     operation.take = [take = operation.take](KernelSet& to, const KernelSet& from) {
         take(to, from);
         to.counts_dropout = from.counts_dropout;
@@ -221,6 +247,11 @@ std::vector<ProofOperation> all_operations() {
         "dropout + residual + LayerNorm", {a_case("", norm, true), a_case("without input", norm, false)}));
     all.push_back(functions<&Table::dropout_rows>("dropout", {a_case("", dropout_rows)}));
     all.push_back(functions<&Table::bias_activation, &Table::bias_activation_backward>("bias + GELU", {a_case("", activation)}));
+    ProofCase gated = a_case("", gated_activation), rotary = a_case("", rotation);
+    gated.applies = [](const KernelSet&, const ProofShape& shape) { return shape.is_gated; };
+    rotary.applies = [](const KernelSet&, const ProofShape& shape) { return shape.is_rotary; };
+    all.push_back(functions<&Table::gated_activation, &Table::gated_activation_backward>("gated activation", {gated}));
+    all.push_back(functions<&Table::rotate>("rotary positions", {rotary}));
     all.push_back(attention_operation());
     all.push_back(functions<&Table::embedding_sum>("embedding sum", {a_case("", embedding_sum)}));
     all.push_back(functions<&Table::embedding_backward>("embedding gradient", {a_case("", embedding_backward)}));

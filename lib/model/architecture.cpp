@@ -8,6 +8,10 @@
 #include "model/bert/cost.h"
 #include "model/bert/hugging_face.h"
 #include "model/bert/torchscript.h"
+#include "model/modern/cost.h"
+#include "model/modern/hugging_face.h"
+#include "model/modern/modern.h"
+#include "model/modern/torchscript.h"
 
 namespace bertpretrain {
 namespace {
@@ -17,11 +21,19 @@ decltype(auto) with_settings(auto& model, auto&& visit) {
     switch (model.model_type) {
         case ModelType::bert:
             return visit(model.bert);
+        case ModelType::modernbert:
+            return visit(model.modernbert);
     }
     throw std::logic_error("unknown model_type");
 }
 
 }  // namespace
+
+std::vector<ModelConfig> ModelConfig::variants() {
+    std::vector<ModelConfig> all;
+    for (const std::string_view type : choice_names<ModelType>) all.emplace_back().model_type = choice_named<ModelType>(type);
+    return all;
+}
 
 void check_model(const ModelConfig& model) {
     with_settings(model, [](const auto& of) { check_settings(of); });
@@ -36,7 +48,9 @@ void set_vocab_size(ModelConfig& model, std::int64_t rows) {
 }
 
 void set_next_sentence(ModelConfig& model, bool has) {
-    with_settings(model, [&](auto& of) { of.next_sentence = has; });
+    with_settings(model, [&](auto& of) {
+        if constexpr (requires { of.next_sentence; }) of.next_sentence = has;
+    });
 }
 
 std::string summary_of(const ModelConfig& model) {
@@ -70,8 +84,15 @@ std::vector<LinearShape> matmuls_of(const ModelConfig& model) {
 
 ModelConfig from_hugging_face(const nlohmann::json& json, const std::string& file) {
     const std::string type = json.value("model_type", "bert");
-    if (type == "bert" || type == "megatron-bert") return {ModelType::bert, bert_from_hugging_face(json, file)};
-    throw CheckpointError(concat(file, ": model_type is \"", type, "\", expected \"bert\" or \"megatron-bert\""));
+    ModelConfig model;
+    if (type == "bert" || type == "megatron-bert") model.bert = bert_from_hugging_face(json, file);
+    else if (type == "modernbert") {
+        model.model_type = ModelType::modernbert;
+        model.modernbert = modernbert_from_hugging_face(json, file);
+    } else
+        throw CheckpointError(
+            concat(file, ": model_type is \"", type, "\", expected \"bert\", \"megatron-bert\" or \"modernbert\""));
+    return model;
 }
 
 nlohmann::ordered_json to_hugging_face(const ModelConfig& model, const std::string& task, std::int64_t padding_id) {
@@ -91,12 +112,8 @@ const NamingRules& naming_rules(const ModelConfig& model) {
 }
 
 bool are_of_a_model(const std::vector<std::string>& names) {
-    for (const std::string_view type : choice_names<ModelType>) {
-        ModelConfig model;
-        model.model_type = choice_named<ModelType>(type);
-        if (!name_prefixes(naming_rules(model), names).empty()) return true;
-    }
-    return false;
+    return std::ranges::any_of(ModelConfig::variants(),
+                               [&](const ModelConfig& model) { return !name_prefixes(naming_rules(model), names).empty(); });
 }
 
 std::string nvidia_name(const ModelConfig& model, const std::string& ours) {

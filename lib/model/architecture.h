@@ -17,26 +17,39 @@
 #include "model/bert/config.h"
 #include "model/flat_parameters.h"
 #include "model/model.h"
+#include "model/modern/modernbert_config.h"
 #include "model/parameter_table.h"
 #include "model/stored_names.h"
 #include "model/torchscript_source.h"
 
 namespace bertpretrain {
 
-enum class ModelType { bert };
+enum class ModelType { bert, modernbert };
 template <>
-inline constexpr auto choice_names<ModelType> = choices("bert");
+inline constexpr auto choice_names<ModelType> = choices("bert", "modernbert");
 
 /// The section "model" of an experiment: the architecture, and its own settings beside it.
 struct ModelConfig {
     ModelType model_type = ModelType::bert;
     BertConfig bert;
+    ModernBertConfig modernbert;
 
+    /// Lists the settings of the architecture that model_type names.
     static void describe(auto& self, auto&& field) {
         field("model_type", self.model_type, any,
-              "The architecture, under transformers' name. bert is BERT, with LayerNorm where norm_placement says.");
-        BertConfig::describe(self.bert, field);
+              "The architecture, under transformers' name; the other settings of this section are its own. bert is BERT, with "
+              "LayerNorm where norm_placement says. modernbert has rotary positions, a gated feed-forward part, no biases, and "
+              "local attention in most layers.");
+        switch (self.model_type) {
+            case ModelType::bert:
+                return BertConfig::describe(self.bert, field);
+            case ModelType::modernbert:
+                return ModernBertConfig::describe(self.modernbert, field);
+        }
     }
+    /// One of each architecture, with its defaults.
+    static std::vector<ModelConfig> variants();
+    std::string variant() const { return std::string(name_of(model_type)); }
 };
 
 /// Checks settings that depend on each other. @throws ConfigError naming the settings
@@ -45,7 +58,7 @@ void check_model(const ModelConfig& model);
 ModelShape shape_of(const ModelConfig& model);
 void set_vocab_size(ModelConfig& model, std::int64_t rows);
 /// Whether the model has a pooler and a head for next sentences. Not a setting: it follows from data.objective, or from what a
-/// file has.
+/// file has. Does nothing for an architecture without such heads.
 void set_next_sentence(ModelConfig& model, bool has);
 
 /// Returns the shape in a line: "24 layers, hidden size 1024, ...".

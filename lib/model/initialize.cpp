@@ -14,9 +14,9 @@ namespace bertpretrain {
 namespace {
 
 /// Returns the standard normal numbers 2 pair and 2 pair + 1 of a parameter, by the Box-Muller method.
-std::pair<float, float> normal_numbers(PhiloxKey key, std::uint32_t parameter, std::int64_t pair) {
+std::pair<float, float> normal_numbers(PhiloxKey key, std::uint32_t parameter, std::int64_t pair, std::uint32_t attempt = 0) {
     const PhiloxCounter words =
-        philox(key, {static_cast<std::uint32_t>(pair), static_cast<std::uint32_t>(pair >> 32), parameter, 0});
+        philox(key, {static_cast<std::uint32_t>(pair), static_cast<std::uint32_t>(pair >> 32), parameter, attempt});
     const double radius = std::sqrt(-2 * std::log((words[0] + 0.5) * 0x1p-32));
     const double angle = 2 * std::numbers::pi * (words[1] * 0x1p-32);
     return {static_cast<float>(radius * std::cos(angle)), static_cast<float>(radius * std::sin(angle))};
@@ -32,6 +32,20 @@ void fill_normal(PhiloxKey key, std::uint32_t parameter, std::int64_t first, flo
     }
 }
 
+/// The same with numbers beyond +-cut drawn again.
+void fill_cut_normal(PhiloxKey key, std::uint32_t parameter, std::int64_t first, float scale, float cut,
+                     std::span<float> values) {
+    for (std::int64_t element = first; float& value : values) {
+        float number = 0;
+        for (std::uint32_t attempt = 0; attempt == 0 || std::abs(number) > cut; ++attempt) {
+            const std::pair<float, float> numbers = normal_numbers(key, parameter, element / 2, attempt);
+            number = element % 2 == 0 ? numbers.first : numbers.second;
+        }
+        value = scale * number;
+        ++element;
+    }
+}
+
 }  // namespace
 
 void initialize_weights(const ParameterLayout& layout, std::span<const OwnedRun> runs, std::uint64_t seed,
@@ -43,8 +57,11 @@ void initialize_weights(const ParameterLayout& layout, std::span<const OwnedRun>
         const ParameterSpec& spec = layout.parameters()[run.parameter].spec;
         at::parallel_for(0, run.elements, 16384, [&](std::int64_t begin, std::int64_t end) {
             const std::span<float> part(values + run.in_slice + begin, values + run.in_slice + end);
-            if (spec.initial == InitialValues::normal)
-                fill_normal(key, spec.number, run.in_parameter + begin, static_cast<float>(spec.deviation), part);
+            const auto deviation = static_cast<float>(spec.deviation);
+            if (spec.initial == InitialValues::normal && spec.cut_at > 0)
+                fill_cut_normal(key, spec.number, run.in_parameter + begin, deviation, static_cast<float>(spec.cut_at), part);
+            else if (spec.initial == InitialValues::normal)
+                fill_normal(key, spec.number, run.in_parameter + begin, deviation, part);
             else std::ranges::fill(part, spec.initial == InitialValues::ones ? 1.0F : 0.0F);
         });
     }

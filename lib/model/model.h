@@ -20,6 +20,8 @@ struct ModelShape {
     bool next_sentence = false;         ///< whether it has a pooler and a head for next sentences
     double attention_dropout = 0;       ///< probability
     Activation activation = Activation::gelu_erf;
+    bool is_gated = false, is_rotary = false;  ///< which operations its layers use
+    std::int64_t window = 0;                   ///< of its local layers; 0: it has none
 
     std::int64_t head_size() const { return hidden_size / num_attention_heads; }
 };
@@ -28,7 +30,8 @@ struct ModelShape {
 inline ProofShape proof_shape(const ModelShape& model, std::int64_t longest_sequence, at::ScalarType compute_dtype) {
     return {model.hidden_size, model.intermediate_size, model.num_attention_heads,
             model.vocab_size,  longest_sequence,        model.activation,
-            compute_dtype};
+            compute_dtype,     model.is_gated,          model.is_rotary,
+            model.window};
 }
 
 /// Callbacks for code that communicates parameters and gradients while the model computes. Empty ones are not called.

@@ -166,6 +166,10 @@ void resolve_data(Resolution& r) {
                  is_one ? "the folder of training shards" : "the folders of training shards");
     }
     set_next_sentence(r.plan.settings.model, asked.objective == Objective::mlm_nsp);
+    if (asked.objective == Objective::mlm_nsp && !shape_of(r.plan.settings.model).next_sentence)
+        throw ConfigError(concat("data.objective = \"mlm_nsp\": model.model_type ", name_of(r.plan.settings.model.model_type),
+                                 " has no head for next sentences; set data.objective to \"mlm\", and make shards with "
+                                 "--objective mlm"));
     if (asked.block_diagonal && asked.objective == Objective::mlm_nsp)
         throw ConfigError(
             "data.block_diagonal: needs data.objective = \"mlm\", because a pair of sentences is judged as a whole");

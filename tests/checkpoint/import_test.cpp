@@ -40,7 +40,7 @@ BertConfig small_bert() {
 }
 
 ImportPlan plan(const WeightFiles& files, const BertConfig& config = small_bert(), const ImportChoices& choices = {}) {
-    return plan_import(files, {ModelType::bert, config}, choices);
+    return plan_import(files, {ModelType::bert, config, {}}, choices);
 }
 
 std::vector<float> read(const WeightFiles& files, const PlannedImport& planned, std::int64_t elements) {
@@ -211,11 +211,11 @@ TEST_CASE("Hugging Face's config determines the shape, and settings that compute
     CHECK(described.bert.hidden_size == 16);
     CHECK(described.bert.max_position_embeddings == 24);
     CHECK(described.bert.norm_placement == NormPlacement::post_ln);
-    refuse_other_arithmetic(described, {ModelType::bert, small_bert()}, "config.json");
+    refuse_other_arithmetic(described, {ModelType::bert, small_bert(), {}}, "config.json");
     BertConfig other = small_bert();
     other.num_attention_heads = 4;
     other.hidden_act = HiddenAct::gelu_new;
-    CHECK_THROWS_WITH(refuse_other_arithmetic(described, {ModelType::bert, other}, "config.json"),
+    CHECK_THROWS_WITH(refuse_other_arithmetic(described, {ModelType::bert, other, {}}, "config.json"),
                       Says("model.num_attention_heads: 2 in the file, 4 in this experiment") && Says("model.hidden_act"));
     const TemporaryFolder folder;
     write_text(folder / "config.json", R"({"model_type": "roberta", "hidden_size": 16})");

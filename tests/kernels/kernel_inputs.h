@@ -76,8 +76,8 @@ inline double relative_error(const at::Tensor& actual, const at::Tensor& expecte
     return difference.norm().item<double>() / (norm > 0 ? norm : 1.0);
 }
 
-/// Bound on the relative error of a whole tensor of this type that rounding alone explains. Roundings to bf16 are up to 2^-8 each,
-/// and average out over many elements.
+/// Bound on the relative error of a whole tensor of this type that rounding alone explains. Roundings to bf16 are up to 2^-8
+/// each, and average out over many elements.
 inline double rounding_bound(const at::Tensor& result) {
     if (result.scalar_type() != at::kBFloat16) return 3e-6;
     return result.numel() < 16 ? 0x1p-8 : 2.5e-3;

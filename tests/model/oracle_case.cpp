@@ -14,19 +14,6 @@
 namespace bertpretrain::testing {
 namespace {
 
-at::Tensor read_tensor(const PtReader& file, const PtTensor& stored) {
-    const at::Tensor tensor = at::empty(stored.shape, stored.dtype == DType::i64 ? at::kLong : at::kFloat);
-    if (stored.dtype == DType::i64) file.read(stored, 0, stored.elements(), tensor.data_ptr());
-    else file.read_as_float(stored, 0, stored.elements(), tensor.data_ptr<float>());
-    return tensor;
-}
-
-const PtValue& at_key(const PtValue& dict, const std::string& key) {
-    const PtValue* value = dict.find(key);
-    check(value != nullptr, "the oracle's file has no ", key);
-    return *value;
-}
-
 BertConfig read_config(const PtValue& stored) {
     BertConfig config;
     BertConfig::describe(config, [&](const char* name, auto& member, const auto&...) {
@@ -40,18 +27,35 @@ BertConfig read_config(const PtValue& stored) {
 
 }  // namespace
 
-const std::vector<std::filesystem::path>& oracle_files() {
-    static const std::filesystem::path made = made_once("hf_oracle", [](const std::filesystem::path& folder) {
+at::Tensor read_tensor(const PtReader& file, const PtTensor& stored) {
+    const at::Tensor tensor = at::empty(stored.shape, stored.dtype == DType::i64 ? at::kLong : at::kFloat);
+    if (stored.dtype == DType::i64) file.read(stored, 0, stored.elements(), tensor.data_ptr());
+    else file.read_as_float(stored, 0, stored.elements(), tensor.data_ptr<float>());
+    return tensor;
+}
+
+const PtValue& at_key(const PtValue& dict, const std::string& key) {
+    const PtValue* value = dict.find(key);
+    check(value != nullptr, "the oracle's file has no ", key);
+    return *value;
+}
+
+std::vector<std::filesystem::path> oracle_files_of(const std::string& name, const std::string& script) {
+    const std::filesystem::path made = made_once(name, [&](const std::filesystem::path& folder) {
         // PyTorch shall use all instructions of the processor, also when our instruction set (kernels/cpu/library_limits.h) is
         // limited
-        const CommandResult result = run_command(
-            "env -u ATEN_CPU_CAPABILITY -u ONEDNN_MAX_CPU_ISA -u MKL_ENABLE_INSTRUCTIONS " PYTHON " tests/model/hf_oracle.py " +
-            folder.string());
+        const CommandResult result =
+            run_command("env -u ATEN_CPU_CAPABILITY -u ONEDNN_MAX_CPU_ISA -u MKL_ENABLE_INSTRUCTIONS " PYTHON " " + script + " " +
+                        folder.string());
         constexpr int package_missing = 77, program_missing = 127;
         if (result.exit_code == package_missing || result.exit_code == program_missing) return;
-        check(result.exit_code == 0, "tests/model/hf_oracle.py failed: ", result.err);
+        check(result.exit_code == 0, script, " failed: ", result.err);
     });
-    static const std::vector<std::filesystem::path> files = list_files(made, {".pt"});
+    return list_files(made, {".pt"});
+}
+
+const std::vector<std::filesystem::path>& oracle_files() {
+    static const std::vector<std::filesystem::path> files = oracle_files_of("hf_oracle", "tests/model/hf_oracle.py");
     return files;
 }
 

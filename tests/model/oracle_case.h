@@ -15,6 +15,12 @@ namespace bertpretrain::testing {
 
 /// Returns the .pt files of all cases, written by one run of Python; empty if the package transformers is missing.
 const std::vector<std::filesystem::path>& oracle_files();
+/// The same of another script, which takes a folder. @param name of the folder, different for each script
+std::vector<std::filesystem::path> oracle_files_of(const std::string& name, const std::string& script);
+
+at::Tensor read_tensor(const PtReader& file, const PtTensor& stored);
+/// @throws std::logic_error if the dict has no such key
+const PtValue& at_key(const PtValue& dict, const std::string& key);
 
 /// One random model with one batch.
 class OracleCase {

@@ -10,7 +10,7 @@
 
 namespace bertpretrain::testing {
 
-inline ModelConfig as_model(const BertConfig& config) { return {ModelType::bert, config}; }
+inline ModelConfig as_model(const BertConfig& config) { return {ModelType::bert, config, {}}; }
 
 /// A model and its parameters.
 struct OwnedModel {

@@ -14,29 +14,9 @@ Dropout sublayer_dropout(const LayerContext& context, std::int64_t index, std::u
     return context.dropout.hidden(static_cast<std::uint32_t>(4 * index) + 1 + sublayer);
 }
 
-/// The rows that a layer computes after its attention: all rows, or in the last layer those that the heads read.
-class RowsAfterAttention {
-public:
-    RowsAfterAttention(const LayerContext& context, std::int64_t index)
-        : context_(context), all_(!context.read.index_R.defined() || index + 1 != context.config.num_hidden_layers) {}
-
-    const RowKeys& keys() const { return all_ ? context_.rows : context_.read.keys; }
-    at::Tensor pick(const at::Tensor& x_TH) const {
-        return all_ || !x_TH.defined() ? x_TH : x_TH.index_select(0, context_.read.index_R);
-    }
-    Residual pick(const Residual& residual) const { return all_ ? residual : residual.select(context_.read.index_R); }
-    /// The backward of pick. Rows picked more than once are summed; only fillers (build_batch.h) pick rows again, with zero
-    /// gradients.
-    at::Tensor put_back(const at::Tensor& d_RH) const {
-        if (all_ || !d_RH.defined()) return d_RH;
-        return at::zeros({context_.batch.input_ids_T.numel(), d_RH.size(1)}, d_RH.options())
-            .index_add_(0, context_.read.index_R, d_RH);
-    }
-
-private:
-    const LayerContext& context_;
-    bool all_;
-};
+RowsAfterAttention rows_after_attention(const LayerContext& context, std::int64_t index) {
+    return {context.read, context.rows, index + 1 == context.config.num_hidden_layers};
+}
 
 /// The end of both sublayers: dropout, residual, LayerNorm.
 NormResult close_sublayer(const LayerContext& context, const RowKeys& rows, const at::Tensor& out_TH, const at::Tensor& bias_H,
@@ -68,7 +48,7 @@ LayerState layer_forward(const LayerContext& context, std::int64_t index, const 
                          HiddenState& output, const std::function<void()>& feed_forward_begins) {
     LayerState state;
     state.input = input;
-    const RowsAfterAttention rows(context, index);
+    const RowsAfterAttention rows = rows_after_attention(context, index);
     output = {{}, rows.pick(input.residual)};
     state.qkv_T3H = linear_matmul(input.normed_TH, weights.qkv_weight);
     state.attention = attention(state.qkv_T3H, weights.qkv_bias, attention_shape(context, index));
@@ -89,7 +69,7 @@ LayerState layer_forward(const LayerContext& context, std::int64_t index, const 
 HiddenStateGradient layer_backward(const LayerContext& context, std::int64_t index, const LayerViews& weights,
                                    const LayerState& state, const HiddenStateGradient& d_output, const LayerViews& gradients,
                                    const std::function<void()>& feed_forward_done) {
-    const RowsAfterAttention rows(context, index);
+    const RowsAfterAttention rows = rows_after_attention(context, index);
     const NormGradients d_ffn =
         close_sublayer_backward(context, rows.keys(), d_output, state.after_output, weights.norm_after_output,
                                 sublayer_dropout(context, index, 1), gradients.norm_after_output, gradients.output_bias);
@@ -108,10 +88,10 @@ HiddenStateGradient layer_backward(const LayerContext& context, std::int64_t ind
     add_linear_weight_gradient(d_attention.out_TH, state.context_TH, gradients.attention_out_weight,
                                context.accumulate_layer_gradients);
     const at::Tensor d_qkv_T3H =
-        attention_backward(rows.put_back(linear_input_gradient(d_attention.out_TH, weights.attention_out_weight)), state.qkv_T3H,
-                           weights.qkv_bias, state.attention, attention_shape(context, index), gradients.qkv_bias);
+        attention_backward(rows.put_back(linear_input_gradient(d_attention.out_TH, weights.attention_out_weight), context.batch),
+                           state.qkv_T3H, weights.qkv_bias, state.attention, attention_shape(context, index), gradients.qkv_bias);
     add_linear_weight_gradient(d_qkv_T3H, state.input.normed_TH, gradients.qkv_weight, context.accumulate_layer_gradients);
-    return {linear_input_gradient(d_qkv_T3H, weights.qkv_weight), {}, rows.put_back(d_attention.sum_TH)};
+    return {linear_input_gradient(d_qkv_T3H, weights.qkv_weight), {}, rows.put_back(d_attention.sum_TH, context.batch)};
 }
 
 }  // namespace bertpretrain::bert

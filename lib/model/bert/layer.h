@@ -10,6 +10,7 @@
 #include "kernels/fused_operations.h"
 #include "kernels/matmul.h"
 #include "model/bert/views.h"
+#include "model/read_rows.h"
 
 namespace bertpretrain::bert {
 
@@ -34,12 +35,6 @@ struct DropoutPlan {
     static constexpr std::uint32_t embedding_site = 0xFFFF;
     Dropout hidden(std::uint32_t site) const { return {hidden_key, site, hidden_probability}; }
     Dropout attention(std::uint32_t site) const { return {attention_key, site, attention_probability}; }
-};
-
-/// The rows of the encoder's output that the heads read: the first token of each of B sequences, then M masked positions.
-struct ReadRows {
-    at::Tensor index_R;  ///< int64, R = B + M indices into T; undefined: all rows
-    RowKeys keys;
 };
 
 /// The inputs that all layers share.

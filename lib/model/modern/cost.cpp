@@ -1,0 +1,97 @@
+#include "model/modern/cost.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace bertpretrain {
+namespace {
+
+using modern::Design;
+
+constexpr double fp32_size = 4;  // bytes of an fp32 element
+
+double number(std::int64_t count) { return static_cast<double>(count); }
+
+/// Operations of a layer's attention, forward and backward. @param square_lengths sum of squared sequence lengths
+double attention_flops(const Design& design, bool is_global, double tokens, double square_lengths) {
+    const double of_window = tokens * (2 * number(design.window) + 1);
+    return 12 * number(design.hidden) * (is_global ? square_lengths : std::min(square_lengths, of_window));
+}
+
+/// Bytes per token that a layer's attention keeps: qkv, context and log-sum-exps.
+double kept_by_attention(const Design& design, double compute_bytes) {
+    return compute_bytes * 4 * number(design.hidden) + fp32_size * number(design.heads);
+}
+
+/// Bytes per row that a layer keeps after its attention: two norms (sum, normed, two statistics), and input and output of the
+/// gated activation.
+double kept_after_attention(const Design& design, double compute_bytes) {
+    return 2 * (fp32_size * number(design.hidden) + compute_bytes * number(design.hidden) + 2 * fp32_size) +
+           3 * compute_bytes * number(design.intermediate);
+}
+
+}  // namespace
+
+ModelShape shape_of(const ModernBertConfig& config) {
+    const Design design = design_of(config);
+    ModelShape shape{design.hidden, design.intermediate,      design.heads,     design.vocabulary, design.positions,
+                     false,         design.attention_dropout, design.activation};
+    shape.is_gated = shape.is_rotary = true;
+    if (design.local_layers() > 0) shape.window = design.window;
+    return shape;
+}
+
+double model_flops(const ModernBertConfig& config, double tokens, double square_lengths, double masked, double) {
+    const Design design = design_of(config);
+    const double H = number(design.hidden), F = number(design.intermediate), V = number(design.vocabulary);
+    const double local = number(design.local_layers()), global = number(design.layers) - local;
+    return 6 * number(design.layers) * (4 * H * H + 3 * H * F) * tokens +
+           global * attention_flops(design, true, tokens, square_lengths) +
+           local * attention_flops(design, false, tokens, square_lengths) + 6 * masked * (H * H + H * V);
+}
+
+std::vector<double> stage_shares(const ModernBertConfig& config, double tokens_per_sequence, double masked_per_sequence) {
+    const Design design = design_of(config);
+    const double tokens = tokens_per_sequence, squares = tokens * tokens, H = number(design.hidden),
+                 whole = model_flops(config, tokens, squares, masked_per_sequence, 1),
+                 feed_forward = 18 * H * number(design.intermediate) * tokens;
+    std::vector<double> shares{1 - model_flops(config, tokens, squares, 0, 0) / whole};
+    for (std::int64_t i = design.layers; i-- > 0;) {
+        shares.push_back(feed_forward / whole);
+        shares.push_back((24 * H * H * tokens + attention_flops(design, design.is_global(i), tokens, squares)) / whole);
+    }
+    shares.push_back(0);  // the embeddings, whose cost is negligible
+    return shares;
+}
+
+std::uint64_t activation_bytes(const ModernBertConfig& config, const ActivationShape& shape) {
+    const Design design = design_of(config);
+    const double compute_bytes = shape.bf16 ? 2 : 4, H = number(design.hidden), F = number(design.intermediate),
+                 V = number(design.vocabulary), layers = number(design.layers), tokens = number(shape.tokens),
+                 masked = number(shape.masked), read = masked + number(shape.sequences);
+    const double attention = kept_by_attention(design, compute_bytes) + shape.mask_bytes,
+                 after = kept_after_attention(design, compute_bytes);
+    const double stream = tokens * (compute_bytes + fp32_size) * H;
+
+    const double whole_layer = tokens * (attention + after);
+    const double last_layer = tokens * attention + read * after;
+    const double embeddings = tokens * (fp32_size + compute_bytes) * H;
+    const double kept =
+        embeddings + (shape.checkpointing ? layers * stream + whole_layer : (layers - 1) * whole_layer + last_layer);
+    // a weight gradient from a matmul is rounded in a separate matrix before it is accumulated
+    const double head = masked * (compute_bytes * V + (3 * fp32_size + 3 * compute_bytes) * H) + compute_bytes * V * H;
+    const double backward =
+        tokens * (3 * compute_bytes * F + (3 * compute_bytes + 3 * fp32_size) * H) + 2 * compute_bytes * H * F;
+    return static_cast<std::uint64_t>(kept + std::max(head, backward));
+}
+
+std::vector<LinearShape> matmuls_of(const ModernBertConfig& config) {
+    const std::int64_t H = config.hidden_size, F = config.intermediate_size;
+    std::vector<LinearShape> shapes;
+    for (const auto& [outputs, inputs] : {std::pair{3 * H, H}, {H, H}, {2 * F, H}, {H, F}, {config.vocab_size, H}})
+        for (const LinearMatmul kind : {LinearMatmul::forward, LinearMatmul::input_gradient, LinearMatmul::weight_gradient})
+            shapes.push_back({kind, outputs, inputs});
+    return shapes;
+}
+
+}  // namespace bertpretrain

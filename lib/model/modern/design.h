@@ -1,0 +1,31 @@
+#pragma once
+// What a modern encoder computes, as its layers read it: the settings of each model_type of this room become one.
+
+#include <cstdint>
+
+#include "kernels/interface/fused_types.h"
+
+namespace bertpretrain::modern {
+
+/// An encoder with rotary positions, a gated feed-forward part, norms before the sublayers, and no biases but the decoder's.
+struct Design {
+    std::int64_t hidden = 0, layers = 0, heads = 0, intermediate = 0, vocabulary = 0, positions = 0;
+    NormKind norm = NormKind::layer;
+    double eps = 0;  ///< of all norms
+    Activation activation = Activation::gelu_erf;
+    /// The embeddings are normed, and the residual stream begins with the result; layer 0 has no norm before its attention.
+    bool norms_embeddings = true;
+    bool transforms = true;  ///< a dense layer with GELU and norm stands before the decoder, whose weight is the word embedding's
+
+    std::int64_t global_every = 1;  ///< layer i attends to the whole sequence if i is a multiple, else to a window
+    std::int64_t window = 0;        ///< tokens on each side, in the other layers
+    double global_theta = 10000, local_theta = 10000;
+
+    double attention_dropout = 0, output_dropout = 0;  ///< of the probabilities; of the attention's output
+
+    bool is_global(std::int64_t layer) const { return layer % global_every == 0; }
+    std::int64_t head_size() const { return hidden / heads; }
+    std::int64_t local_layers() const { return layers - (layers + global_every - 1) / global_every; }
+};
+
+}  // namespace bertpretrain::modern
