@@ -18,8 +18,8 @@ TEST_CASE("the TorchScript source computes what the model does, for every norm p
     model.randomize(6);
     const TemporaryFolder folder;
     write_torchscript(folder / "model.pt", as_model(config), model.parameters, {{"config.json", "{}"}});
-    CHECK_NOTHROW(check_torchscript(folder / "model.pt", model.bert, as_model(config)));
+    CHECK_NOTHROW(check_torchscript(folder / "model.pt", *model, as_model(config)));
 
     model.parameters.weight("bert.encoder.layer.1.output.dense.bias").select(0, 0).add_(0.01);
-    CHECK_THROWS_AS(check_torchscript(folder / "model.pt", model.bert, as_model(config)), CheckpointError);
+    CHECK_THROWS_AS(check_torchscript(folder / "model.pt", *model, as_model(config)), CheckpointError);
 }

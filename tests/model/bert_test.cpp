@@ -1,4 +1,4 @@
-#include "model/bert/bert.h"
+#include "model/model.h"
 
 #include "batches/source_parts.h"
 #include "model/small_model.h"
@@ -14,9 +14,8 @@ const std::vector<std::int64_t> lengths{1, 2, 17, 33, 40, 5};
 
 TEST_CASE("activation checkpointing changes no bit of a gradient") {
     for (const at::ScalarType compute_dtype : {at::kFloat, at::kBFloat16})
-        for (const std::string& placement : placements) {
+        for (const auto& [placement, config] : odd_models()) {
             CAPTURE(compute_dtype, placement);
-            const BertConfig config = odd_config(placement);
             OwnedModel kept(config, compute_dtype, {5, false}), computed_again(config, compute_dtype, {5, true});
             kept.randomize(3);
             computed_again.randomize(3);
@@ -43,7 +42,7 @@ TEST_CASE("further rows of the vocabulary leave the logits of the other tokens a
             const at::Tensor weight = model.parameters.weight(parameter.spec.name);
             grown.parameters.weight(parameter.spec.name).narrow(0, 0, weight.size(0)).copy_(weight);
         }
-        const Logits few = model.bert.logits(batch), more = grown.bert.logits(batch);
+        const Logits few = model->logits(batch), more = grown->logits(batch);
         CAPTURE(compute_dtype);
         CHECK(relative_error(more.mlm_MV.narrow(1, 0, 104), few.mlm_MV) <= (compute_dtype == at::kFloat ? 1e-6 : 4e-3));
         CHECK(at::equal(few.next_sentence_B2, more.next_sentence_B2));
@@ -51,8 +50,7 @@ TEST_CASE("further rows of the vocabulary leave the logits of the other tokens a
 }
 
 TEST_CASE("with dropout, every gradient is the slope of the loss") {
-    for (const std::string& placement : placements) {
-        const BertConfig config = odd_config(placement);
+    for (const auto& [placement, config] : odd_models()) {
         OwnedModel model(config, at::kFloat, {11, false});
         model.randomize(4);
         const MicroBatch batch = random_batch(config, {1, 2, 17, 9});
@@ -91,7 +89,7 @@ TEST_CASE("losses and gradients of the heads' biases follow from the logits") {
             OwnedModel model(config, compute_dtype);
             model.randomize(2);
             const MicroBatch batch = random_batch(config, lengths);
-            const Logits logits = model.bert.logits(batch);
+            const Logits logits = model->logits(batch);
             const LossValues losses = sums_of(model, batch, mean_over(batch)).values();
             const auto check_head = [&](const at::Tensor& logits_RC, const at::Tensor& labels_R, double total, const char* bias) {
                 const at::Tensor leaf_RC = leaf(logits_RC), loss = at::cross_entropy_loss(leaf_RC, labels_R);
@@ -110,7 +108,7 @@ TEST_CASE("losses and gradients of the heads' biases follow from the logits") {
 TEST_CASE("each source of a batch has the losses of its own sequences, and the gradients stay the same") {
     for (const at::ScalarType dtype : {at::kFloat, at::kBFloat16}) {
         const BertConfig config = odd_config(placements.front());
-        const UnpaddedSamples samples = random_samples(config, lengths);
+        const UnpaddedSamples samples = random_samples(as_model(config), lengths);
         const MicroBatch whole = build_batch(samples);
         const LossScale scale = mean_over(whole);
         OwnedModel model(config, dtype, {21, false});
@@ -125,19 +123,19 @@ TEST_CASE("each source of a batch has the losses of its own sequences, and the g
 
         const LossSums by_source(at::zeros({4, LossSums::count}, at::kDouble));
         model.parameters.gradients().zero_();
-        model.bert.forward_backward(mixed, scale, by_source, {});
+        model->forward_backward(mixed, scale, by_source, {});
         CHECK(relative_error(model.parameters.gradients(), gradients) < 1e-6);
         CHECK(relative_error(by_source.tensor().sum(0), sums.tensor()[0]) < 1e-12);
         CHECK(by_source.tensor()[2].abs().sum().item<double>() == 0);
         const LossSums without_gradients(at::kCPU, 4);
-        model.bert.add_losses(mixed, without_gradients);
+        model->add_losses(mixed, without_gradients);
         const LossSums together(at::kCPU);
-        model.bert.add_losses(whole, together);
+        model->add_losses(whole, together);
         CHECK(relative_error(without_gradients.tensor().sum(0), together.tensor()[0]) < 1e-12);
         CHECK(without_gradients.tensor()[2].abs().sum().item<double>() == 0);
         for (const auto& [source, begin, end] : std::vector<std::tuple<std::size_t, int, int>>{{0, 0, 1}, {1, 1, 3}, {3, 3, 6}}) {
             const LossSums alone(at::kCPU);
-            model.bert.forward_backward(build_batch(part_of(samples, begin, end)), scale, alone, {});
+            model->forward_backward(build_batch(part_of(samples, begin, end)), scale, alone, {});
             CAPTURE(source);
             CHECK(relative_error(by_source.tensor()[static_cast<std::int64_t>(source)], alone.tensor()[0]) <
                   (dtype == at::kFloat ? 1e-5 : 1e-2));
@@ -151,8 +149,7 @@ TEST_CASE("each source of a batch has the losses of its own sequences, and the g
 }
 
 TEST_CASE("losses and gradients do not depend on how samples are cut into micro-batches, with dropout") {
-    for (const std::string& placement : placements) {
-        const BertConfig config = odd_config(placement);
+    for (const auto& [placement, config] : odd_models()) {
         const UnpaddedSamples samples = random_samples(config, lengths);
         const MicroBatch whole = build_batch(samples);
         const LossScale scale = mean_over(whole);
@@ -166,7 +163,7 @@ TEST_CASE("losses and gradients do not depend on how samples are cut into micro-
             model.parameters.gradients().zero_();
             const LossSums of_parts(at::kCPU);
             for (std::size_t i = 0; i + 1 < cuts.size(); ++i)
-                model.bert.forward_backward(build_batch(part_of(samples, cuts[i], cuts[i + 1])), scale, of_parts, {});
+                model->forward_backward(build_batch(part_of(samples, cuts[i], cuts[i + 1])), scale, of_parts, {});
             CHECK(relative_error(of_parts.tensor(), sums.tensor()) < 1e-6);
             for (const PlacedParameter& parameter : model.parameters.layout().parameters()) {
                 CAPTURE(parameter.spec.name);
@@ -195,9 +192,8 @@ TEST_CASE("gradients accumulate, and another seed gives other dropout masks") {
 
 TEST_CASE("a step's first micro-batch needs no zeroed gradients where they are single matmuls") {
     for (const at::ScalarType compute_dtype : {at::kFloat, at::kBFloat16})
-        for (const std::string& placement : placements) {
+        for (const auto& [placement, config] : odd_models()) {
             CAPTURE(compute_dtype, placement);
-            const BertConfig config = odd_config(placement);
             OwnedModel model(config, compute_dtype);
             model.randomize(2);
             const MicroBatch batch = random_batch(config, lengths);
@@ -207,15 +203,14 @@ TEST_CASE("a step's first micro-batch needs no zeroed gradients where they are s
             gradients.fill_(std::nan(""));
             model.parameters.begin_gradients();
             CHECK(gradients.isnan().any().item<bool>());
-            model.bert.forward_backward(batch, mean_over(batch), LossSums(at::kCPU), {}, /*accumulate=*/false);
+            model->forward_backward(batch, mean_over(batch), LossSums(at::kCPU), {}, /*accumulate=*/false);
             CHECK(at::equal(gradients, expected));
         }
 }
 
 TEST_CASE("when a stage of the backward ends, its parameters' gradients are final") {
-    for (const std::string& placement : placements) {
+    for (const auto& [placement, config] : odd_models()) {
         CAPTURE(placement);
-        const BertConfig config = odd_config(placement);
         OwnedModel model(config);
         model.randomize(2);
         const MicroBatch batch = random_batch(config, lengths);
@@ -226,7 +221,7 @@ TEST_CASE("when a stage of the backward ends, its parameters' gradients are fina
         std::vector<Snapshot> snapshots;
         ParameterMoves moves;
         moves.final = [&](std::size_t count) { snapshots.push_back({count, model.parameters.gradients().clone()}); };
-        model.bert.forward_backward(batch, mean_over(batch), LossSums(at::kCPU), moves);
+        model->forward_backward(batch, mean_over(batch), LossSums(at::kCPU), moves);
         const auto& parameters = model.parameters.layout().parameters();
         std::vector<std::size_t> counts;
         for (const Snapshot& snapshot : snapshots) {
@@ -239,20 +234,21 @@ TEST_CASE("when a stage of the backward ends, its parameters' gradients are fina
                 CHECK(same_bits(part(snapshot.gradients), part(model.parameters.gradients())));
             }
         }
-        // three matrices of the heads, two and four of every layer, and everything with the embeddings
-        CHECK(counts == std::vector<std::size_t>{3, 5, 9, 11, 15, parameters.size()});
+        // BERT: three matrices of the heads, two and four of every layer, and everything with the embeddings
+        if (placement == "modernbert")
+            CHECK(counts == std::vector<std::size_t>{1, 3, 5, 7, 9, 11, 13, 15, 17, parameters.size()});
+        else CHECK(counts == std::vector<std::size_t>{3, 5, 9, 11, 15, parameters.size()});
     }
 }
 
 TEST_CASE("the forward reads no parameter before it has requested it") {
-    for (const std::string placement : {"post_ln", "pre_ln", "pre_ln_zero_residual"}) {
+    for (const auto& [placement, config] : odd_models()) {
         CAPTURE(placement);
-        const BertConfig config = odd_config(placement);
         OwnedModel model(config);
         model.randomize(2);
         const MicroBatch batch = random_batch(config, lengths);
         const LossSums expected(at::kCPU), sums(at::kCPU);
-        model.bert.forward_backward(batch, mean_over(batch), expected, {});
+        model->forward_backward(batch, mean_over(batch), expected, {});
 
         // All weights are NaN until the forward requests them.
         const at::Tensor compute_weights = model.parameters.compute_weights(), good = compute_weights.clone();
@@ -269,9 +265,9 @@ TEST_CASE("the forward reads no parameter before it has requested it") {
             fp32.slice(0, std::max<std::int64_t>(0, begin - fp32_begin))
                 .copy_(good_fp32.slice(0, std::max<std::int64_t>(0, begin - fp32_begin)));
         };
-        model.bert.forward_backward(batch, mean_over(batch), sums, moves);
+        model->forward_backward(batch, mean_over(batch), sums, moves);
         CHECK(at::equal(sums.tensor(), expected.tensor()));
-        CHECK(asked.size() == static_cast<std::size_t>(2 * config.num_hidden_layers) + 2);
+        CHECK(asked.size() == parameters_of(config).stage_ends.size());
         CHECK(std::is_sorted(asked.rbegin(), asked.rend()));
         CHECK(asked.back() == 0);
     }
@@ -289,13 +285,13 @@ TEST_CASE("evaluation gives the losses of training without dropout, and changes 
             with_dropout.randomize(2);
             without.randomize(2);
             const LossSums evaluated(at::kCPU);
-            with_dropout.bert.add_losses(batch, evaluated);
+            with_dropout->add_losses(batch, evaluated);
             CHECK(relative_error(evaluated.tensor(), sums_of(without, batch, mean_over(batch)).tensor()) < 1e-6);
             CHECK(with_dropout.parameters.gradients().eq(0).all().item<bool>());
-            const Logits logits = with_dropout.bert.logits(batch);
+            const Logits logits = with_dropout->logits(batch);
             CHECK(logits.mlm_MV.sizes() == at::IntArrayRef({batch.masked(), config.vocab_size}));
             CHECK(logits.next_sentence_B2.sizes() == at::IntArrayRef({batch.sequences(), 2}));
-            CHECK(with_dropout.bert.encode(batch).scalar_type() == compute_dtype);
+            CHECK(with_dropout->encode(batch).scalar_type() == compute_dtype);
         }
 }
 
@@ -307,5 +303,23 @@ TEST_CASE("a model without gradients gives the same output as one with them") {
     parameters.compute_weights().copy_(trained.parameters.compute_weights());
     parameters.fp32().copy_(trained.parameters.fp32());
     const MicroBatch batch = random_batch(config, lengths);
-    CHECK(same_bits(Bert(config, parameters, {}).encode(batch), trained.bert.encode(batch)));
+    CHECK(same_bits(make_model(as_model(config), parameters)->encode(batch), trained->encode(batch)));
+}
+
+TEST_CASE("evaluation of ModernBERT gives the losses of training without dropout") {
+    for (const at::ScalarType compute_dtype : {at::kFloat, at::kBFloat16}) {
+        CAPTURE(compute_dtype);
+        ModelConfig config = odd_modernbert();
+        const MicroBatch batch = random_batch(config, lengths);
+        OwnedModel with_dropout(config, compute_dtype);
+        config.modernbert.attention_dropout = config.modernbert.attention_output_dropout = 0;
+        OwnedModel without(config, compute_dtype);
+        with_dropout.randomize(2);
+        without.randomize(2);
+        const LossSums evaluated(at::kCPU);
+        with_dropout->add_losses(batch, evaluated);
+        CHECK(relative_error(evaluated.tensor(), sums_of(without, batch, mean_over(batch)).tensor()) < 1e-6);
+        CHECK(relative_error(sums_of(with_dropout, batch, mean_over(batch)).tensor(), evaluated.tensor()) > 1e-4);
+        CHECK_FALSE(with_dropout->logits(batch).next_sentence_B2.defined());
+    }
 }

@@ -3,6 +3,7 @@
 
 #include "core/error.h"
 #include "model/bert/cost.h"
+#include "model/bert/parameters.h"
 #include "model/initialize.h"
 #include "model/small_model.h"
 
@@ -22,7 +23,7 @@ BertConfig large() {
 }
 
 /// Returns the parameters' values, assembled from the slices of all shards.
-std::map<std::string, std::vector<float>> gathered_weights(const BertConfig& config, std::int64_t shards, std::uint64_t seed) {
+std::map<std::string, std::vector<float>> gathered_weights(const ModelConfig& config, std::int64_t shards, std::uint64_t seed) {
     const ParameterLayout layout(parameters_of(config).layout_order, 30'000, shards);
     std::map<std::string, std::vector<float>> weights;
     for (const PlacedParameter& parameter : layout.parameters())
@@ -122,8 +123,8 @@ TEST_CASE("new weights depend on the seed, not on the number of shards") {
     for (const std::string& placement : placements) {
         CAPTURE(placement);
         const BertConfig config = odd_config(placement);
-        const auto whole = gathered_weights(config, 1, 5), sliced = gathered_weights(config, 3, 5),
-                   other = gathered_weights(config, 1, 6);
+        const auto whole = gathered_weights(as_model(config), 1, 5), sliced = gathered_weights(as_model(config), 3, 5),
+                   other = gathered_weights(as_model(config), 1, 6);
         CHECK(whole == sliced);
         const std::string query = "bert.encoder.layer.0.attention.self.query.weight",
                           key = "bert.encoder.layer.0.attention.self.key.weight";
@@ -142,7 +143,7 @@ TEST_CASE("new matrices are normally distributed with the requested deviation") 
     BertConfig config = odd_config("post_ln");
     config.vocab_size = 5'000;
     config.initializer_range = 0.03;
-    const std::vector<float> values = gathered_weights(config, 1, 5).at("bert.embeddings.word_embeddings.weight");
+    const std::vector<float> values = gathered_weights(as_model(config), 1, 5).at("bert.embeddings.word_embeddings.weight");
     const auto n = static_cast<double>(values.size());
     double sum = 0, squares = 0, far = 0, neighbours = 0;
     for (std::size_t i = 0; i < values.size(); ++i) {
@@ -174,4 +175,51 @@ TEST_CASE("floating point operations are the usual count") {
     const double heads = 20.0 * (1024.0 * 1024 + 1024.0 * 30528) + 1024.0 * 1024 + 2 * 1024;
     CHECK(model_flops(large(), 128, 128 * 128, 20, 1) == Approx(6 * (layers + heads)));
     CHECK(model_flops(large(), 128, 128 * 128, 20, 1) == Approx(240.6e9).epsilon(0.001));
+}
+
+TEST_CASE("ModernBERT has the published numbers of parameters, and its initial weights the deviations of transformers' start") {
+    ModelConfig model;
+    model.model_type = ModelType::modernbert;
+    ModernBertConfig& config = model.modernbert;
+    config.vocab_size = 50368;
+    const auto count = [](const ModelConfig& of) {
+        return ParameterLayout(parameters_of(of).layout_order, 1, 1).parameter_elements();
+    };
+    CHECK(count(model) == 149'655'232);  // sum over the tensors of transformers 5.17's ModernBertForMaskedLM
+    config.num_hidden_layers = 4;
+    config.hidden_size = 128;
+    config.intermediate_size = 192;
+    config.num_attention_heads = 4;
+    config.vocab_size = 2000;
+    const auto whole = gathered_weights(model, 1, 5);
+    CHECK(whole == gathered_weights(model, 3, 5));
+    for (const auto& [name, values] : whole) {
+        CAPTURE(name);
+        if (name.find("norm") != std::string::npos) CHECK(values == std::vector<float>(values.size(), 1.0F));
+        else if (name == "decoder.bias") CHECK(values == std::vector<float>(values.size(), 0.0F));
+        else {
+            const bool is_output = name.find("Wo") != std::string::npos || name == "head.dense.weight";
+            const double sigma = 0.02 / (is_output ? std::sqrt(8.0) : 1), n = static_cast<double>(values.size());
+            double squares = 0, largest = 0;
+            for (const float value : values) {
+                squares += value * value;
+                largest = std::max(largest, std::abs(static_cast<double>(value)));
+            }
+            CHECK(largest <= 2 * sigma * (1 + 1e-6));
+            CHECK(largest > 1.9 * sigma);
+            // a normal distribution cut at 2 deviations has the deviation 0.8796
+            CHECK(std::sqrt(squares / n) == Approx(0.8796 * sigma).epsilon(5 / std::sqrt(2 * n)));
+        }
+    }
+}
+
+TEST_CASE("a local layer of ModernBERT costs its window, and the operations are those of the published table") {
+    ModelConfig model;
+    model.model_type = ModelType::modernbert;
+    model.modernbert.vocab_size = 50368;
+    const auto per_token = [&](double length) {
+        return model_flops(model, length, length * length, 0.3 * length, 1) / length / 1e6;
+    };
+    CHECK(per_token(1024) == Approx(825).epsilon(0.005));
+    CHECK(per_token(8192) == Approx(1353).epsilon(0.005));
 }

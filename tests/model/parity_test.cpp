@@ -5,6 +5,7 @@
 #include <map>
 #include <regex>
 
+#include "model/bert/parameters.h"
 #include "model/oracle_case.h"
 #include "model/sample_mean.h"
 #include "model/small_model.h"
@@ -18,7 +19,7 @@ namespace {
 std::map<std::string, at::Tensor> our_results(const OracleCase& oracle, at::ScalarType compute_dtype) {
     const OwnedModel model(oracle.config, compute_dtype);
     for (const std::string& name : oracle.parameters) model.parameters.weight(name).copy_(oracle.weight(name));
-    const Logits logits = model.bert.logits(oracle.batch);
+    const Logits logits = model->logits(oracle.batch);
     const LossScale scale = mean_over(oracle.batch);
     const LossSums sums = sums_of(model, oracle.batch, scale);
     std::map<std::string, at::Tensor> results{{"mlm_loss", at::scalar_tensor(sums.values().mlm_loss * scale.mlm, at::kDouble)},

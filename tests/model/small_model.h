@@ -1,12 +1,13 @@
 #pragma once
 // A small model with its parameters, and batches for it.
 
+#include <memory>
 #include <numeric>
+#include <utility>
 
 #include "batches/build_batch.h"
 #include "kernels/kernel_inputs.h"
 #include "model/architecture.h"
-#include "model/bert/bert.h"
 
 namespace bertpretrain::testing {
 
@@ -14,12 +15,16 @@ inline ModelConfig as_model(const BertConfig& config) { return {ModelType::bert,
 
 /// A model and its parameters.
 struct OwnedModel {
-    explicit OwnedModel(const BertConfig& config, at::ScalarType compute_dtype = at::kFloat, ModelChoices choices = {})
+    explicit OwnedModel(const ModelConfig& config, at::ScalarType compute_dtype = at::kFloat, ModelChoices choices = {})
         : parameters(ParameterLayout(parameters_of(config).layout_order, 20'000, 1), compute_dtype, at::kCPU),
-          bert(config, parameters, choices) {}
+          model_(make_model(config, parameters, choices)) {}
+    explicit OwnedModel(const BertConfig& config, at::ScalarType compute_dtype = at::kFloat, ModelChoices choices = {})
+        : OwnedModel(as_model(config), compute_dtype, choices) {}
+
+    Model& operator*() const { return *model_; }
+    Model* operator->() const { return model_.get(); }
 
     FlatParameters parameters;
-    Bert bert;
 
     /// Also randomizes biases and LayerNorms, so that all parameters affect the results.
     void randomize(std::uint64_t seed) {
@@ -30,6 +35,9 @@ struct OwnedModel {
             weight.copy_(is_norm_weight ? 1 + 0.2 * numbers : 0.1 * numbers);
         }
     }
+
+private:
+    std::unique_ptr<Model> model_;
 };
 
 /// A small model with unaligned sizes, with dropout.
@@ -46,13 +54,36 @@ inline BertConfig odd_config(const std::string& placement) {
 }
 inline const std::vector<std::string> placements{"post_ln", "pre_ln", "pre_ln_zero_residual"};
 
+/// A small ModernBERT with unaligned sizes, with dropout; layers 1 and 2 have a window of 3 tokens on each side.
+inline ModelConfig odd_modernbert() {
+    ModelConfig model;
+    model.model_type = ModelType::modernbert;
+    ModernBertConfig& config = model.modernbert;
+    config.hidden_size = 40;
+    config.num_hidden_layers = 4;
+    config.num_attention_heads = 5;
+    config.intermediate_size = 72;
+    config.vocab_size = 101;
+    config.max_position_embeddings = 40;
+    config.local_attention = 6;
+    config.attention_dropout = config.attention_output_dropout = 0.1;
+    return model;
+}
+
+/// A small model of each kind, with its name.
+inline std::vector<std::pair<std::string, ModelConfig>> odd_models() {
+    std::vector<std::pair<std::string, ModelConfig>> all{{"modernbert", odd_modernbert()}};
+    for (const std::string& placement : placements) all.emplace_back(placement, as_model(odd_config(placement)));
+    return all;
+}
+
 inline std::vector<std::int64_t> values_of(const at::Tensor& tensor) {
     const at::Tensor plain = tensor.contiguous();
     return {plain.const_data_ptr<std::int64_t>(), plain.const_data_ptr<std::int64_t>() + plain.numel()};
 }
 
 /// Random sequences of these lengths; all except those of length 1 have masked positions.
-inline UnpaddedSamples random_samples(const BertConfig& config, const std::vector<std::int64_t>& lengths,
+inline UnpaddedSamples random_samples(const ModelConfig& config, const std::vector<std::int64_t>& lengths,
                                       std::uint64_t seed = 1) {
     RandomTensors random(seed);
     const Ragged rows = ragged(lengths);
@@ -62,15 +93,19 @@ inline UnpaddedSamples random_samples(const BertConfig& config, const std::vecto
     for (std::size_t b = 0; b < lengths.size(); ++b)
         for (std::int64_t place = 1; place < lengths[b]; place += 6)
             samples.masked_rows_M.push_back(rows.layout.starts_B1[b] + place);
-    samples.input_ids_T = values_of(random.below(config.vocab_size, rows.tokens()));
-    samples.token_type_ids_T = values_of(random.below(config.type_vocab_size, rows.tokens()));
-    samples.masked_labels_M = values_of(random.below(config.vocab_size, static_cast<std::int64_t>(samples.masked_rows_M.size())));
+    samples.input_ids_T = values_of(random.below(shape_of(config).vocab_size, rows.tokens()));
+    samples.token_type_ids_T = values_of(random.below(2, rows.tokens()));
+    samples.masked_labels_M =
+        values_of(random.below(shape_of(config).vocab_size, static_cast<std::int64_t>(samples.masked_rows_M.size())));
     samples.next_sentence_labels_B = values_of(random.below(2, static_cast<std::int64_t>(lengths.size())));
     return samples;
 }
 
-inline MicroBatch random_batch(const BertConfig& config, const std::vector<std::int64_t>& lengths, std::uint64_t seed = 1) {
+inline MicroBatch random_batch(const ModelConfig& config, const std::vector<std::int64_t>& lengths, std::uint64_t seed = 1) {
     return build_batch(random_samples(config, lengths, seed));
+}
+inline MicroBatch random_batch(const BertConfig& config, const std::vector<std::int64_t>& lengths, std::uint64_t seed = 1) {
+    return random_batch(as_model(config), lengths, seed);
 }
 
 /// Returns sequences [first, end) as separate samples.
@@ -104,7 +139,7 @@ inline LossScale mean_over(const MicroBatch& batch) {
 /// Runs the batch and returns its sums; adds to the model's gradients.
 inline LossSums sums_of(const OwnedModel& model, const MicroBatch& batch, const LossScale& scale) {
     const LossSums sums(at::kCPU);
-    model.bert.forward_backward(batch, scale, sums, {});
+    model->forward_backward(batch, scale, sums, {});
     return sums;
 }
 inline double loss_of(const LossSums& sums, const LossScale& scale) {

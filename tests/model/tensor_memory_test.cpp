@@ -38,12 +38,12 @@ at::Tensor gradients_of_one_step() {
 
 /// Runs a pass of `count` full sequences in fp32 and returns the largest memory of its tensors, in bytes. It must be the
 /// largest of this process so far, because the peak of tensor_memory_usage() is never reset.
-double measured_activation_bytes(const BertConfig& config, std::int64_t count, bool checkpointing, ActivationShape& shape) {
+double measured_activation_bytes(const ModelConfig& config, std::int64_t count, bool checkpointing, ActivationShape& shape) {
     keep_tensor_memory();
     OwnedModel model(config, at::kFloat, {5, checkpointing});
     model.randomize(3);
     const MicroBatch batch =
-        random_batch(config, std::vector<std::int64_t>(static_cast<std::size_t>(count), config.max_position_embeddings));
+        random_batch(config, std::vector<std::int64_t>(static_cast<std::size_t>(count), shape_of(config).longest_sequence));
     shape = {batch.sequences(), batch.tokens(), batch.masked(), false, checkpointing};
     const Arena::Usage before = tensor_memory_usage();
     sums_of(model, batch, mean_over(batch));
@@ -99,9 +99,22 @@ TEST_CASE("the planned memory of a pass is within 5 % of what its tensors take",
         for (const NormPlacement placement : {NormPlacement::post_ln, NormPlacement::pre_ln}) {
             config.norm_placement = placement;
             ActivationShape shape;
-            const double measured = measured_activation_bytes(config, count, checkpointing, shape);
+            const double measured = measured_activation_bytes(as_model(config), count, checkpointing, shape);
             CAPTURE(name_of(placement), checkpointing, measured);
             CHECK(static_cast<double>(activation_bytes(config, shape)) == Approx(measured).epsilon(0.05));
             count += 16;
         }
+    ModelConfig modern = odd_modernbert();
+    modern.modernbert.hidden_size = 64;
+    modern.modernbert.num_attention_heads = 4;
+    modern.modernbert.intermediate_size = 256;
+    modern.modernbert.num_hidden_layers = 24;
+    modern.modernbert.max_position_embeddings = 64;
+    for (const bool checkpointing : {true, false}) {
+        count += checkpointing ? 400 : 64;
+        ActivationShape shape;
+        const double measured = measured_activation_bytes(modern, count, checkpointing, shape);
+        CAPTURE("modernbert", checkpointing, measured);
+        CHECK(static_cast<double>(activation_bytes(modern, shape)) == Approx(measured).epsilon(0.05));
+    }
 }

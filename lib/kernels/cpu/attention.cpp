@@ -1,4 +1,4 @@
-// Attention over ragged sequences. One thread computes one head of one sequence; matrices of size S x S stay local to it.
+// Attention over ragged sequences. One thread computes one head of one sequence, some queries at a time.
 #include <algorithm>
 #include <type_traits>
 
@@ -13,14 +13,16 @@
 namespace bertpretrain::cpu {
 namespace {
 
-/// Calls body(place) in parallel for all heads of all nonempty sequences. @param bytes  (S, D): the head memory of one head
+/// Calls body(place) in parallel for all heads of all nonempty sequences. @param bytes  (S, D, window): the head memory of one
+/// head
 template <class Body>
-void for_heads(const Attention& shape, std::int64_t H, std::size_t (*bytes)(std::int64_t, std::int64_t), const Body& body) {
+void for_heads(const Attention& shape, std::int64_t H, std::size_t (*bytes)(std::int64_t, std::int64_t, std::int64_t),
+               const Body& body) {
     const auto sequences = shape.layout.sequences();
     for_each_piece(sequences * shape.heads, [&](std::int64_t i) {
         const HeadPlace place(shape, H, i / shape.heads, i % shape.heads);
         if (place.S == 0) return;
-        reserve_head_memory(bytes(place.S, place.D));
+        reserve_head_memory(bytes(place.S, place.D, place.window));
         body(place);
     });
 }
@@ -40,12 +42,11 @@ void with_head(at::ScalarType compute_dtype, std::int64_t D, const Body& body) {
 }  // namespace
 
 std::size_t attention_memory_of_thread(std::int64_t longest, std::int64_t head_size, at::ScalarType compute_dtype) {
-    const std::size_t fp32 = Fp32Head<float>::backward_bytes(longest, head_size);
-    return compute_dtype == at::kBFloat16 ? std::max(fp32, Bf16Head::backward_bytes(longest, head_size)) : fp32;
+    const std::size_t fp32 = Fp32Head<float>::backward_bytes(longest, head_size, 0);
+    return compute_dtype == at::kBFloat16 ? std::max(fp32, Bf16Head::backward_bytes(longest, head_size, 0)) : fp32;
 }
 
 AttentionResult attention(const at::Tensor& qkv_T3H, const at::Tensor& bias_3H, const Attention& shape) {
-    if (shape.window > 0) return reference::attention(qkv_T3H, bias_3H, shape);
     const std::int64_t T = qkv_T3H.size(0), H = qkv_T3H.size(1) / 3;
     AttentionResult result{at::empty({T, H}, qkv_T3H.scalar_type()), at::empty({T, shape.heads}, at::kFloat)};
     zero_rows_of_no_sequence(result.context_TH, shape);
@@ -63,7 +64,6 @@ AttentionResult attention(const at::Tensor& qkv_T3H, const at::Tensor& bias_3H, 
 
 at::Tensor attention_backward(const at::Tensor& d_context_TH, const at::Tensor& qkv_T3H, const at::Tensor& bias_3H,
                               const AttentionResult& forward, const Attention& shape, const at::Tensor& d_bias_3H) {
-    if (shape.window > 0) return reference::attention_backward(d_context_TH, qkv_T3H, bias_3H, forward, shape, d_bias_3H);
     const std::int64_t H = qkv_T3H.size(1) / 3;
     at::Tensor d_qkv_T3H = at::empty_like(qkv_T3H);
     zero_rows_of_no_sequence(d_qkv_T3H, shape);

@@ -23,34 +23,40 @@ public:
 
     Bf16Head(const HeadPlace& place, const Bf16* qkv_T3H, const float* bias_3H);
 
-    /// Returns an upper bound of the head memory of S positions and D features: linear in S forward, quadratic backward.
-    static std::size_t forward_bytes(std::int64_t S, std::int64_t D);
-    static std::size_t backward_bytes(std::int64_t S, std::int64_t D);
+    /// Returns an upper bound of the head memory of S positions and D features: linear in S beyond 512.
+    static std::size_t forward_bytes(std::int64_t S, std::int64_t D, std::int64_t window);
+    static std::size_t backward_bytes(std::int64_t S, std::int64_t D, std::int64_t window);
 
     void forward(const KeepRows& keep, Bf16* context_TH, float* log_sum_exp_TN) const;
     void backward(const KeepRows& keep, const Bf16* d_context_TH, const float* log_sum_exp_TN, Bf16* d_qkv_T3H,
                   float* bias_sum_3H) const;
 
 private:
+    /// Where the backward reads and writes.
+    struct BackwardRows {
+        const Bf16* d_context;  ///< the head's first row
+        const float* log_sum_exp_TN;
+        Bf16* d_qkv;             ///< likewise, of d_q
+        float* kept_S;           ///< receives the sums over each row's probabilities
+        float* d_keys_SD;        ///< added to, without the query's bias and unscaled
+        float* d_values_SD;      ///< added to
+        float* d_scores_sums_S;  ///< added to: sums over each column of d_scores
+    };
+    void forward(const QueryBlock& block, const KeepRows& keep, Bf16* context_TH, float* log_sum_exp_TN) const;
+    void backward(const QueryBlock& block, const KeepRows& keep, const BackwardRows& rows) const;
+
     /// Fetches row s of what the next head reads, which lies beside this head's.
     void fetch_next_head(std::int64_t s) const;
-    Scores scores(const float* starts_C) const;
-    /// Returns a right operand with C columns: the rows (of q, k or v) as columns with padding, then the bf16 parts of the
-    /// vector, so that one matmul also multiplies by the vector.
-    HeadMemory<Pair> transposed(const Bf16* rows_SD, const float* vector_D) const;
+    /// Returns a right operand of K rows (of k or v) as columns with padding to X, then the bf16 parts of the vector, so that one
+    /// matmul also multiplies by the vector.
+    HeadMemory<Pair> transposed(const Bf16* rows_KD, std::int64_t K, std::int64_t X, const float* vector_D) const;
     /// Returns the query's bias times each column of transposed(k, the key's bias).
-    HeadMemory<float> column_starts(const Pair* keys_PC) const;
-
-    /// What the backward has computed for all rows when the gradients of keys and values begin.
-    struct AcrossRows {
-        const Bf16 *q_SD, *d_context_SD, *probabilities_SX, *d_scores_SX;
-        const float *kept_S, *d_scores_sums_X;  ///< sums over each row's probabilities, and over each column of d_scores
-    };
-    /// Writes the gradients of keys and values beside that of q at d_qkv, and adds the bias gradients of q and v.
-    void put_key_and_value_gradients(const AcrossRows& of, Bf16* d_qkv, float* bias_sum) const;
+    HeadMemory<float> column_starts(const Pair* keys_PC, std::int64_t C) const;
+    /// Sets the numbers of keys that the queries from `first` on do not attend to.
+    void fill_outside(const QueryBlock& block, std::int64_t first, std::int64_t rows, std::int64_t C, float number,
+                      float* sums_QC) const;
 
     HeadPlace place_;
-    std::int64_t X_;           ///< S with padding
     std::int64_t stride_;      ///< between rows of qkv
     const Bf16 *q_, *k_, *v_;  ///< the head's first rows, without the biases
     const float *q_bias_, *k_bias_, *v_bias_;

@@ -13,9 +13,9 @@ public:
     /// @param qkv_T3H of all sequences @param bias_3H fp32, of all heads
     Fp32Head(const HeadPlace& place, const W* qkv_T3H, const float* bias_3H);
 
-    /// Returns an upper bound of the head memory of S positions and D features: quadratic in S.
-    static std::size_t forward_bytes(std::int64_t S, std::int64_t D);
-    static std::size_t backward_bytes(std::int64_t S, std::int64_t D);
+    /// Returns an upper bound of the head memory of S positions and D features: quadratic in S up to 1,024, then linear.
+    static std::size_t forward_bytes(std::int64_t S, std::int64_t D, std::int64_t window);
+    static std::size_t backward_bytes(std::int64_t S, std::int64_t D, std::int64_t window);
 
     /// Writes the head's columns of the context, and the log-sum-exp of each of its rows of scores (for the backward). Uses up q:
     /// call either this or backward(), once.
@@ -26,10 +26,8 @@ public:
     void backward(const KeepRows& keep, const W* d_context_TH, const float* log_sum_exp_TN, W* d_qkv_T3H, float* bias_sum_3H);
 
 private:
-    /// Returns q k^T / sqrt(D).
-    HeadMemory<float> scores() const;
-    void put_gradients(const float* probabilities_SS, const float* d_scores_SS, const float* d_context_SD, W* d_qkv_T3H,
-                       float* bias_sum_3H) const;
+    /// scores = q k^T / sqrt(D) of a block.
+    void scores(const QueryBlock& block, float* scores_QK) const;
 
     HeadPlace place_;
     HeadMemory<float> q_SD_, k_SD_, v_SD_;
