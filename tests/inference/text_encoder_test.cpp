@@ -22,12 +22,12 @@ const std::vector<std::string> texts{"a b c", "", "d", "z y x w v u t s r q p", 
 double difference(const at::Tensor& a, const at::Tensor& b) { return (a - b).abs().max().item<double>(); }
 
 /// Returns one text's hidden states.
-at::Tensor hidden(const Bert& bert, const std::vector<std::int64_t>& ids) {
+at::Tensor hidden(const Model& model, const std::vector<std::int64_t>& ids) {
     UnpaddedSamples samples;
     samples.lengths_B = {static_cast<std::int64_t>(ids.size())};
     samples.numbers_B = {0};
     samples.input_ids_T = ids;
-    return bert.encode(build_batch(samples));
+    return model.encode(build_batch(samples));
 }
 
 }  // namespace

@@ -23,3 +23,17 @@ TEST_CASE("the TorchScript source computes what the model does, for every norm p
     model.parameters.weight("bert.encoder.layer.1.output.dense.bias").select(0, 0).add_(0.01);
     CHECK_THROWS_AS(check_torchscript(folder / "model.pt", *model, as_model(config)), CheckpointError);
 }
+
+TEST_CASE("the TorchScript source computes what ModernBERT does, for every activation") {
+    ModelConfig config = odd_modernbert();
+    config.modernbert.hidden_activation = GENERATE(GateActivation::gelu, GateActivation::gelu_pytorch_tanh, GateActivation::silu);
+    CAPTURE(name_of(config.modernbert.hidden_activation));
+    OwnedModel model(config);
+    model.randomize(6);
+    const TemporaryFolder folder;
+    write_torchscript(folder / "model.pt", config, model.parameters, {{"config.json", "{}"}});
+    CHECK_NOTHROW(check_torchscript(folder / "model.pt", *model, config));
+
+    model.parameters.weight("model.layers.1.mlp.Wo.weight").select(0, 0).add_(0.01);
+    CHECK_THROWS_AS(check_torchscript(folder / "model.pt", *model, config), CheckpointError);
+}

@@ -45,9 +45,9 @@ std::string encode_body(const ModernBertConfig& config) {
         "        real = attention_mask.ne(0).unsqueeze(1).unsqueeze(1)\n"
         "        wide = real\n"
         "        near = near & (real | distance.eq(0))\n"  // padding attends to itself: a row without keys would be NaN
-        "    global_cosines, global_sines = self.angles(positions, ",
-        config.global_rope_theta, ")\n    local_cosines, local_sines = self.angles(positions, ", config.local_rope_theta,
-        ")\n    hidden = torch.embedding(self.model.embeddings.tok_embeddings.weight, input_ids)\n    hidden = ",
+        "    global_cosines, global_sines = self.angles(positions, float(",
+        config.global_rope_theta, "))\n    local_cosines, local_sines = self.angles(positions, float(", config.local_rope_theta,
+        "))\n    hidden = torch.embedding(self.model.embeddings.tok_embeddings.weight, input_ids)\n    hidden = ",
         norm(config, "hidden", "self.model.embeddings.norm"), "\n");
     const modern::Design design = design_of(config);
     for (std::int64_t i = 0; i < config.num_hidden_layers; ++i)
@@ -63,11 +63,11 @@ std::string model_methods(const ModernBertConfig& config, bool has_heads) {
     const std::int64_t D = config.hidden_size / config.num_attention_heads;
     const std::string encoder =
         concat("def angles(self, positions: Tensor, theta: float) -> Tuple[Tensor, Tensor]:\n", "    exponent = torch.arange(0, ",
-               D, ", 2, device=positions.device).to(torch.float32) / ", D, "\n",
-               "    angle = (positions.to(torch.float32).unsqueeze(1) * (1.0 / torch.pow(theta, exponent))).to(torch.float64)\n",
-               "    kind = self.model.final_norm.weight.dtype\n",
-               "    return torch.cos(angle).to(kind), torch.sin(angle).to(kind)\n\n", "def encode", arguments, " -> Tensor:\n",
-               encode_body(config), "\n", "def mean(self, hidden: Tensor, attention_mask: Tensor) -> Tensor:\n",
+               D, ", 2, device=positions.device).float() / ", D, "\n",
+               "    angle = (positions.float().unsqueeze(1) * (1.0 / torch.pow(theta, exponent))).double()\n",
+               "    like = self.model.final_norm.weight\n",
+               "    return torch.cos(angle).type_as(like), torch.sin(angle).type_as(like)\n\n", "def encode", arguments,
+               " -> Tensor:\n", encode_body(config), "\n", "def mean(self, hidden: Tensor, attention_mask: Tensor) -> Tensor:\n",
                "    own = attention_mask.ne(0).unsqueeze(2)\n",  //
                "    return (hidden * own).sum(1) / own.sum(1)\n\n", "def forward", arguments, " -> Tensor:\n", encoded,
                "    return hidden\n\n");
