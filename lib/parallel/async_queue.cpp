@@ -2,6 +2,7 @@
 
 #include <condition_variable>
 #include <deque>
+#include <exception>
 #include <mutex>
 #include <utility>
 
@@ -27,7 +28,6 @@ struct AsyncQueue::State {
     std::condition_variable changed;
     std::deque<std::shared_ptr<Job>> queue, under_way;
     std::exception_ptr failure;
-    bool closed = false;
     double busy_seconds = 0, waited_seconds = 0, busy_since = 0;
 
     bool may_begin(const Job& job) const {
@@ -46,7 +46,10 @@ struct AsyncQueue::State {
             if (under_way.empty()) busy_since = seconds_now();
             try {
                 job->arrival = std::exchange(job->task.begin, nullptr)();
-            } catch (...) { failure = std::current_exception(); }
+            } catch (...) {
+                failure = std::current_exception();
+                changed.notify_all();
+            }
             under_way.push_back(job);
         }
     }
@@ -59,6 +62,24 @@ struct AsyncQueue::State {
         if (error) failure = error;
         under_way.pop_front();
         if (under_way.empty()) busy_seconds += seconds_now() - busy_since;
+    }
+
+    /// Completes the oldest task: its turn has come, so it is in flight unless a task has failed.
+    void complete_next() {
+        std::unique_lock lock(mutex);
+        if (failure) return;
+        const std::shared_ptr<Job> job = under_way.front();
+        lock.unlock();
+        std::exception_ptr error;
+        try {
+            const TraceSpan span("on its way");
+            job->arrival();
+            if (job->task.finish) job->task.finish();
+        } catch (...) { error = std::current_exception(); }
+        lock.lock();
+        take_off(*job, error);
+        begin_what_may();
+        changed.notify_all();
     }
 };
 
@@ -79,18 +100,11 @@ private:
     std::shared_ptr<Job> job_;
 };
 
-AsyncQueue::AsyncQueue() : state_(std::make_shared<State>()), thread_([state = state_] { work(state); }) {}
+AsyncQueue::AsyncQueue() : state_(std::make_shared<State>()), thread_(DetachedWorker::for_ever) {}
 
 AsyncQueue::~AsyncQueue() {
-    bool hopeless = std::uncaught_exceptions() > 0;
-    {
-        const std::lock_guard lock(state_->mutex);
-        state_->closed = true;
-        hopeless = hopeless || state_->failure;
-    }
-    state_->changed.notify_all();
-    if (hopeless) thread_.detach();
-    else thread_.join();
+    const std::lock_guard lock(state_->mutex);
+    if (state_->failure || std::uncaught_exceptions() > 0) thread_.abandon();
 }
 
 std::unique_ptr<Pending> AsyncQueue::send(AsyncTask task) {
@@ -100,28 +114,8 @@ std::unique_ptr<Pending> AsyncQueue::send(AsyncTask task) {
         state_->queue.push_back(job);
         state_->begin_what_may();
     }
-    state_->changed.notify_all();
+    thread_.post([state = state_] { state->complete_next(); });
     return std::make_unique<Delivery>(state_, std::move(job));
-}
-
-void AsyncQueue::work(const std::shared_ptr<State>& state) {
-    std::unique_lock lock(state->mutex);
-    for (;;) {
-        state->changed.wait(lock, [&] { return !state->under_way.empty() || state->closed; });
-        if (state->under_way.empty() || state->failure) return;
-        const std::shared_ptr<Job> job = state->under_way.front();
-        lock.unlock();
-        std::exception_ptr error;
-        try {
-            const TraceSpan span("on its way");
-            job->arrival();
-            if (job->task.finish) job->task.finish();
-        } catch (...) { error = std::current_exception(); }
-        lock.lock();
-        state->take_off(*job, error);
-        state->begin_what_may();
-        state->changed.notify_all();
-    }
 }
 
 double AsyncQueue::busy_seconds() const {

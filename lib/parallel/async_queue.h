@@ -1,11 +1,10 @@
 #pragma once
 // Runs communication in the background of computation: tasks begin and finish in order, at most two in flight.
 
-#include <exception>
 #include <functional>
 #include <memory>
-#include <thread>
 
+#include "core/threads/detached_worker.h"
 #include "parallel/world.h"
 
 namespace bertpretrain {
@@ -25,10 +24,8 @@ struct AsyncTask {
 class AsyncQueue {
 public:
     AsyncQueue();
-    AsyncQueue(const AsyncQueue&) = delete;
-    AsyncQueue& operator=(const AsyncQueue&) = delete;
     /// Waits for all tasks, unless a task has failed or an exception is being propagated. The thread could then hang on missing
-    /// peers, so it is detached and its resources leak; the process is expected to end soon after.
+    /// peers, so it is left to them; the process is expected to end soon after.
     ~AsyncQueue();
 
     /// Queues a task; tasks begin and finish in the order of the calls. The caller must wait() on the result.
@@ -42,10 +39,9 @@ private:
     struct Job;
     struct State;
     class Delivery;
-    static void work(const std::shared_ptr<State>& state);
 
-    std::shared_ptr<State> state_;  ///< shared with the thread, which may outlive this object
-    std::thread thread_;
+    std::shared_ptr<State> state_;  ///< shared with the thread
+    DetachedWorker thread_;
 };
 
 }  // namespace bertpretrain

@@ -37,7 +37,7 @@ struct DeviceMonitor::State {
 };
 
 DeviceMonitor::DeviceMonitor(std::optional<std::int64_t> gpu, double cores, bool reads_host)
-    : state_(std::make_shared<State>(gpu, cores, reads_host)), thread_(1) {
+    : state_(std::make_shared<State>(gpu, cores, reads_host)), thread_(DetachedWorker::usual_farewell_seconds, 1) {
     constexpr double longest_wait = 2;  // a driver that hangs does not keep the run from starting
     look();
     thread_.drain_for(longest_wait);

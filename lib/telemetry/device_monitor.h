@@ -5,8 +5,8 @@
 #include <memory>
 #include <optional>
 
+#include "core/threads/detached_worker.h"
 #include "telemetry/device_reading.h"
-#include "telemetry/writer_thread.h"
 
 namespace bertpretrain {
 
@@ -31,7 +31,7 @@ private:
     struct State;
     std::shared_ptr<State> state_;  ///< shared with a reading that hangs
     double next_ = 0;
-    WriterThread thread_;
+    DetachedWorker thread_;
 };
 
 }  // namespace bertpretrain

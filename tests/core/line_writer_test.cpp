@@ -1,4 +1,4 @@
-#include "core/files/line_writer.h"
+#include "core/output/line_writer.h"
 
 #include <cerrno>
 #include <string>

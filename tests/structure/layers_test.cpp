@@ -25,7 +25,7 @@ const std::vector<std::string> folder_order{"core",   "config",    "storage",   
 const std::map<std::string, std::set<std::string>> parts_below{
     {"core", {}},
     {"core/files", {"core"}},
-    {"core/output", {"core", "core/files"}},
+    {"core/output", {"core", "core/files", "core/threads"}},
     {"core/threads", {"core", "core/files"}},
     {"text", {}},
     {"text/content", {"text"}},

@@ -17,8 +17,8 @@
 
 #include "core/clock.h"
 #include "core/error.h"
-#include "core/files/line_writer.h"
 #include "core/output/displayable.h"
+#include "core/output/line_writer.h"
 
 namespace bertpretrain {
 namespace {

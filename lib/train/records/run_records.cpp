@@ -25,8 +25,8 @@ RunRecords::RunRecords(const RunFolder& folder, std::int64_t total_steps, std::o
     if (!keeps) return;
     files_ = std::make_shared<RecordFiles>(folder, total_steps, unigram_cross_entropy, command);
     progress_.emplace(total_steps, seconds_between_lines);
-    lines_.emplace(most_waiting);
-    pictures_.emplace(most_waiting);
+    lines_.emplace(DetachedWorker::usual_farewell_seconds, most_waiting);
+    pictures_.emplace(DetachedWorker::usual_farewell_seconds, most_waiting);
     if (metrics_address.empty()) return;
     endpoint_ = std::make_unique<MetricsEndpoint>(metrics_address, run_name(folder.paths()), total_steps);
     log_info(concat("metrics           ", endpoint_->url()));
@@ -132,7 +132,7 @@ void RunRecords::finish() {
         files.devices.finish();
     });
     lines_->drain();
-    if (!pictures_->drain_for(WriterThread::farewell_seconds))
+    if (!pictures_->drain_for(DetachedWorker::usual_farewell_seconds))
         log_warning("a disk is too slow for the run's pictures (tensorboard/, metrics.prom, loss.svg); they are left unfinished");
 }
 

@@ -9,9 +9,9 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include "core/threads/detached_worker.h"
 #include "telemetry/metrics_endpoint.h"
 #include "telemetry/progress.h"
-#include "telemetry/writer_thread.h"
 #include "train/records/run_folder.h"
 
 namespace bertpretrain {
@@ -74,7 +74,7 @@ private:
     std::unique_ptr<MetricsEndpoint> endpoint_;  ///< null: none
     double next_drawing_ = 0;
     bool pictures_are_late_ = false;
-    std::optional<WriterThread> lines_, pictures_;
+    std::optional<DetachedWorker> lines_, pictures_;
 };
 
 }  // namespace bertpretrain

@@ -20,9 +20,6 @@
 namespace bertpretrain {
 namespace {
 
-/// How long a run that ends with an error waits for the save in progress, which other ranks may have left already.
-constexpr double farewell_seconds = 10;
-
 /// A shorter wait for the previous save is recorded as an event but not logged.
 constexpr double worth_logging_seconds = 1;
 
@@ -80,14 +77,6 @@ CheckpointSaver::CheckpointSaver(World& world, const CheckpointConfig& config, c
     ranks_->set_timeout(std::chrono::hours(24));  // a lost rank closes its connections; a slow writer is not lost
 }
 
-CheckpointSaver::~CheckpointSaver() {
-    const double end = seconds_now() + farewell_seconds;
-    while (job_ && !job_->ended && seconds_now() < end) std::this_thread::sleep_for(std::chrono::milliseconds(5));
-    if (!thread_.joinable()) return;
-    if (job_->ended) thread_.join();
-    else thread_.detach();
-}
-
 std::shared_ptr<CheckpointSaver::Job> CheckpointSaver::make_job(Snapshot snapshot, double began) {
     CheckpointStore::Keep keep{config_.keep_last, config_.keep_every_steps, after_save_.look(), config_.keep_best, whole_};
     if (mirror_) keep.steps.merge(mirror_->in_use());
@@ -124,7 +113,6 @@ void CheckpointSaver::run(Job& job) {
         else job.trouble = error.what();
     }
     job.ended = true;
-    job.ended.notify_all();
 }
 
 void CheckpointSaver::look() {
@@ -152,13 +140,13 @@ void CheckpointSaver::start(Snapshot snapshot, double began) {
     check(!job_, "a save is already in progress");
     const std::shared_ptr<Job> started = make_job(std::move(snapshot), began);
     started->stall_seconds = seconds_now() - began;
-    thread_ = std::thread([job = started] {
+    thread_.post([job = started] {
         // Training on a CPU uses every core and waits for its slowest thread. Once training waits for the save, it gets the whole
         // machine.
         run_at_low_priority();
         run(*job);
     });
-    job_ = started;  // now that a thread ends it: without one, conclude() would wait for ever
+    job_ = started;
 }
 
 void CheckpointSaver::save_now(Snapshot snapshot, bool last, bool stopping) {
@@ -226,8 +214,7 @@ void CheckpointSaver::tell_mirror() {
 }
 
 void CheckpointSaver::conclude(bool last) {
-    job_->ended.wait(false);
-    if (thread_.joinable()) thread_.join();
+    thread_.drain();
     const std::shared_ptr<Job> job = std::exchange(job_, nullptr);
     if (!job->failure) return note_success(*job);
     try {

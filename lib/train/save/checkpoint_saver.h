@@ -8,12 +8,12 @@
 #include <optional>
 #include <set>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
 #include "checkpoint/checkpoint_store.h"
 #include "core/error.h"
+#include "core/threads/detached_worker.h"
 #include "parallel/world.h"
 #include "plan/run_plan.h"
 #include "train/records/run_records.h"
@@ -37,9 +37,6 @@ public:
     /// @param sign_of_life called by the saving thread while it makes progress, possibly after this object's end; may be empty
     CheckpointSaver(World& world, const CheckpointConfig& config, const CheckpointStore& store, std::vector<bool> sees_store,
                     RunRecords& records, std::optional<RunFolder> folder = std::nullopt, std::function<void()> sign_of_life = {});
-    CheckpointSaver(const CheckpointSaver&) = delete;
-    CheckpointSaver& operator=(const CheckpointSaver&) = delete;
-    ~CheckpointSaver();
 
     /// From now on, rank 0's saving thread writes lineage.json beside each checkpoint, after it is complete. If that fails, a
     /// warning is logged. Call it before the first save.
@@ -96,6 +93,9 @@ public:
     double longest_save_seconds() const { return longest_save_seconds_; }
 
 private:
+    /// How long a run that ends with an error waits for the save in progress, which other ranks may have left already.
+    static constexpr double farewell_seconds = 10;
+
     struct Job;
     std::shared_ptr<Job> make_job(Snapshot snapshot, double began);
     static void run(Job& job);
@@ -122,7 +122,7 @@ private:
     double longest_save_seconds_ = 0;
     std::set<std::int64_t> whole_;  ///< checkpoints that this process wrote or verified
     std::shared_ptr<Job> job_;      ///< in progress, or ended and not yet concluded
-    std::thread thread_;            ///< of the job
+    DetachedWorker thread_{farewell_seconds};
 };
 
 }  // namespace bertpretrain

@@ -16,8 +16,7 @@
 namespace bertpretrain {
 namespace {
 
-constexpr double abandon_seconds = 30;          ///< time limit of abandon_after()
-constexpr double longest_farewell_seconds = 5;  ///< how long the end of a run waits for an interrupted transfer
+constexpr double abandon_seconds = 30;  ///< time limit of abandon_after()
 constexpr double line_every_seconds = 1;
 constexpr double first_pause_seconds = 0.1, longest_pause_seconds = 10;  ///< of finish(), before a repeated upload
 
@@ -34,7 +33,7 @@ struct MirrorUploads::State {
 
     std::mutex mutex;  ///< protects all below
     std::condition_variable changed;
-    bool ends = false, has_ended = false;
+    bool ends = false;
     std::optional<Upload> waiting, running, failed;  ///< failed: the newest, where it is not in the mirror
     bool may_pass = true;                            ///< whether the failure of `failed` may pass
     double failed_at = 0;                            ///< seconds_now()
@@ -45,6 +44,7 @@ struct MirrorUploads::State {
 
     bool is_idle() const { return !waiting && !running && !abandon; }
     void upload_again();
+    void work();
 };
 
 /// Uploads the newest checkpoint again. Its result replaces that of the failure.
@@ -56,77 +56,68 @@ void MirrorUploads::State::upload_again() {
                                " again, because that failed: ", result.failure));
     std::erase_if(results, [&](const Result& result) { return result.step == step && !result.failure.empty(); });
     waiting = std::exchange(failed, std::nullopt);
-    changed.notify_all();
 }
 
 MirrorUploads::MirrorUploads(std::shared_ptr<CheckpointMirror> mirror, std::int64_t keep) : state_(std::make_shared<State>()) {
     state_->mirror = std::move(mirror);
     state_->keep = keep;
-    thread_ = std::thread([state = state_] {
-        run_at_low_priority();
-        work(*state);
-    });
+    thread_.post(run_at_low_priority);
 }
 
 MirrorUploads::~MirrorUploads() {
-    std::unique_lock lock(state_->mutex);
+    const std::lock_guard lock(state_->mutex);
     state_->ends = true;
     state_->stop.request_stop();
-    state_->changed.notify_all();
-    state_->changed.wait_for(lock, std::chrono::duration<double>(longest_farewell_seconds), [&] { return state_->has_ended; });
-    const bool has_ended = state_->has_ended;
-    lock.unlock();
-    if (has_ended) thread_.join();
-    else thread_.detach();
 }
 
-void MirrorUploads::work(State& state) {
-    std::unique_lock lock(state.mutex);
-    for (;;) {
-        state.changed.wait(lock, [&] { return state.ends || state.abandon || state.waiting; });
-        if (state.ends) break;
-        const std::stop_token stop = (state.stop = std::stop_source()).get_token();
-        const std::optional<std::int64_t> abandon = state.abandon;
-        if (!abandon) state.running = std::exchange(state.waiting, std::nullopt);
-        const std::optional<Upload> upload = state.running;
-        lock.unlock();
-        Result result;
-        bool may_pass = true;
-        const double begin = seconds_now();
-        try {
-            if (abandon) {
-                state.mirror->abandon_after(*abandon, stop);
-            } else {
-                result.step = upload->step;
-                result.sent = state.mirror->send(upload->step, upload->folder, state.keep, stop);
-            }
-        } catch (const std::exception& error) {
-            result.failure = error.what();
-            may_pass = dynamic_cast<const ConfigError*>(&error) == nullptr && dynamic_cast<const DataError*>(&error) == nullptr;
-        }
-        result.seconds = seconds_now() - begin;
-        lock.lock();
-        if (abandon) {
-            state.abandon.reset();
-            state.abandon_failure = result.failure;
+/// Does what is to be done: abandons a step or uploads the waiting checkpoint. Posted once for each of them; a checkpoint that
+/// took the place of another leaves nothing for the second call.
+void MirrorUploads::State::work() {
+    std::unique_lock lock(mutex);
+    if (ends || (!abandon && !waiting)) return;
+    const std::stop_token token = (stop = std::stop_source()).get_token();
+    const std::optional<std::int64_t> abandoned = abandon;
+    if (!abandoned) running = std::exchange(waiting, std::nullopt);
+    const std::optional<Upload> upload = running;
+    lock.unlock();
+    Result result;
+    bool passes = true;
+    const double begin = seconds_now();
+    try {
+        if (abandoned) {
+            mirror->abandon_after(*abandoned, token);
         } else {
-            state.running.reset();
-            state.failed = result.failure.empty() ? std::nullopt : upload;
-            state.may_pass = may_pass;
-            state.failed_at = seconds_now();
-            if (!state.ends) state.results.push_back(std::move(result));  // else finish() has reported it
+            result.step = upload->step;
+            result.sent = mirror->send(upload->step, upload->folder, keep, token);
         }
-        state.changed.notify_all();
+    } catch (const std::exception& error) {
+        result.failure = error.what();
+        passes = dynamic_cast<const ConfigError*>(&error) == nullptr && dynamic_cast<const DataError*>(&error) == nullptr;
     }
-    state.has_ended = true;
-    state.changed.notify_all();
+    result.seconds = seconds_now() - begin;
+    lock.lock();
+    if (abandoned) {
+        abandon.reset();
+        abandon_failure = result.failure;
+    } else {
+        running.reset();
+        failed = result.failure.empty() ? std::nullopt : upload;
+        may_pass = passes;
+        failed_at = seconds_now();
+        if (!ends) results.push_back(std::move(result));  // else finish() has reported it
+    }
+    changed.notify_all();
+}
+
+void MirrorUploads::post() {
+    thread_.post([state = state_] { state->work(); });
 }
 
 void MirrorUploads::start(std::int64_t step, const std::filesystem::path& folder) {
     const std::lock_guard lock(state_->mutex);
     if (state_->waiting) state_->results.push_back({.step = state_->waiting->step, .is_skipped = true});
     state_->waiting = Upload{step, folder};
-    state_->changed.notify_all();
+    post();
 }
 
 std::set<std::int64_t> MirrorUploads::in_use() const {
@@ -151,6 +142,7 @@ void MirrorUploads::finish(const std::function<double()>& end) {
         const double pause = std::min(longest_pause_seconds, first_pause_seconds * std::pow(2, repetitions));
         if (state_->is_idle() && (repetitions == 0 || seconds_now() >= state_->failed_at + pause)) {
             state_->upload_again();
+            post();
             ++repetitions;
         }
         if (seconds_now() > line_at) {
@@ -162,7 +154,6 @@ void MirrorUploads::finish(const std::function<double()>& end) {
     if (state_->is_idle()) return;
     state_->ends = true;
     state_->stop.request_stop();
-    state_->changed.notify_all();
     for (const auto& upload : {state_->running, std::exchange(state_->waiting, std::nullopt)})
         if (upload)
             state_->results.push_back({.step = upload->step, .failure = "the time limit for the end of the run was reached"});
@@ -174,7 +165,7 @@ std::string MirrorUploads::abandon_after(std::int64_t step) {
     if (state_->running && state_->running->step > step) state_->stop.request_stop();
     state_->failed.reset();
     state_->abandon = step;
-    state_->changed.notify_all();
+    post();
     const auto limit = std::chrono::duration<double>(abandon_seconds);
     if (state_->changed.wait_for(lock, limit, [&] { return !state_->abandon; })) return state_->abandon_failure;
     state_->stop.request_stop();

@@ -8,10 +8,10 @@
 #include <optional>
 #include <set>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "checkpoint/checkpoint_mirror.h"
+#include "core/threads/detached_worker.h"
 
 namespace bertpretrain {
 
@@ -21,8 +21,6 @@ class MirrorUploads {
 public:
     /// @param keep as in CheckpointMirror::send()
     MirrorUploads(std::shared_ptr<CheckpointMirror> mirror, std::int64_t keep);
-    MirrorUploads(const MirrorUploads&) = delete;
-    MirrorUploads& operator=(const MirrorUploads&) = delete;
     ~MirrorUploads();  ///< interrupts an upload, which ends within a few seconds
 
     /// Uploads a complete checkpoint of the local folder.
@@ -53,10 +51,10 @@ public:
 
 private:
     struct State;
-    static void work(State& state);
+    void post();
 
-    std::shared_ptr<State> state_;  ///< shared with the thread, which may hang on a disk longer than this object exists
-    std::thread thread_;
+    std::shared_ptr<State> state_;  ///< shared with the thread
+    DetachedWorker thread_;
 };
 
 }  // namespace bertpretrain

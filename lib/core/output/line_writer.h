@@ -5,11 +5,13 @@
 #include <memory>
 #include <string_view>
 
+#include "core/threads/detached_worker.h"
+
 namespace bertpretrain {
 
 /// Writes lines to a file descriptor in order, from a thread of its own. put() waits up to 0.1 s until its line is written, and
 /// not at all while earlier lines are late. Lines that do not fit into the buffer are dropped; their number is written in their
-/// place once there is room. Thread-safe.
+/// place once there is room. Thread-safe. The destructor does not wait for pending lines; see flush().
 class LineWriter {
 public:
     static constexpr std::size_t usual_room = std::size_t{1} << 20;
@@ -17,9 +19,6 @@ public:
     /// @param descriptor must stay open until the process ends: a blocked write outlives this object
     /// @param room bytes of lines that may wait; as many again may be in the write in progress
     explicit LineWriter(int descriptor, std::size_t room = usual_room);
-    LineWriter(const LineWriter&) = delete;
-    LineWriter& operator=(const LineWriter&) = delete;
-    ~LineWriter();  ///< does not wait for pending lines; see flush()
 
     /// @param line including its "\n"
     void put(std::string_view line);
@@ -31,6 +30,7 @@ public:
 private:
     struct State;
     std::shared_ptr<State> state_;  ///< shared with the thread
+    DetachedWorker thread_;
 };
 
 }  // namespace bertpretrain
