@@ -17,7 +17,6 @@
 #include "config/write.h"
 #include "core/output/log.h"
 #include "core/output/table.h"
-#include "core/output/terminal.h"
 #include "plan/pipeline_config.h"
 #include "plan/resolve.h"
 #include "telemetry/run_paths.h"

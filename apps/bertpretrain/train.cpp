@@ -26,7 +26,6 @@
 #include "train/make_trainer.h"
 #include "train/stop/exit_record.h"
 #include "train/stop/hung_run.h"
-#include "train/stop/leaving.h"
 
 namespace bertpretrain {
 namespace {

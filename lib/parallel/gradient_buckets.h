@@ -10,6 +10,7 @@
 #include <ATen/core/Tensor.h>
 
 #include "model/flat_parameters.h"
+#include "optimizer/block_sums.h"
 #include "parallel/world.h"
 
 namespace bertpretrain {
@@ -70,6 +71,16 @@ private:
     std::size_t ready_ = 0;                            ///< number of buckets passed to ready() in this step
     std::vector<std::unique_ptr<Pending>> reducing_;   ///< in the order in which they began
     std::vector<std::unique_ptr<Pending>> gathering_;  ///< by bucket; null: no gather in flight
+};
+
+/// Exchanges block sums between optimizer shards, one per rank. The world must outlive this object.
+class WorldExchange final : public BlockSumExchange {
+public:
+    explicit WorldExchange(World& world) : world_(world) {}
+    std::vector<double> all_gather(std::span<const double> own) override { return world_.all_gather(own); }
+
+private:
+    World& world_;
 };
 
 }  // namespace bertpretrain

@@ -5,7 +5,6 @@
 
 #include "optimizer/problem.h"
 #include "optimizer/sharded_optimizer.h"
-#include "parallel/block_sum_exchange.h"
 #include "parallel/gradient_buckets.h"
 #include "support/catch.h"
 #include "support/run_ranks.h"

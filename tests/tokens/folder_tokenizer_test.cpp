@@ -4,8 +4,6 @@
 #include "core/error.h"
 #include "support/catch.h"
 #include "support/files.h"
-#include "tokens/models/open_tokenizer.h"
-#include "tokens/models/tokenizer_difference.h"
 
 using namespace bertpretrain;
 using namespace bertpretrain::testing;
@@ -92,11 +90,4 @@ TEST_CASE("text is put into lower case before anything else where sentence-trans
     FolderTokenizer cased = ModelFolder(R"({"do_lower_case": false})").read();
     lower_first(cased);
     CHECK(open_folder_tokenizer(cased)->encode("Über HERON") == Ids{6, 7});
-}
-
-TEST_CASE("tokenizers with other normalizers differ in a text, and equal ones in none") {
-    const ModelFolder folder, keeps_accents(R"({"do_lower_case": true, "strip_accents": false})");
-    const auto uncased = open_tokenizer(folder.path() / "vocab.txt", Casing::uncased);
-    CHECK_FALSE(text_read_differently(*folder.tokenizer(), *uncased));
-    CHECK(text_read_differently(*keeps_accents.tokenizer(), *uncased) == "über Ärger");
 }

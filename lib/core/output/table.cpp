@@ -1,9 +1,14 @@
 #include "core/output/table.h"
 
-#include "core/output/displayable.h"
-
 #include <algorithm>
 #include <cctype>
+#include <charconv>
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "core/environment.h"
+#include "core/output/displayable.h"
 
 namespace bertpretrain {
 namespace {
@@ -41,6 +46,15 @@ std::string Table::text() const {
         }
     }
     return text;
+}
+
+std::size_t output_width() {
+    constexpr std::size_t least = 60, usual = 100;
+    std::size_t columns = 0;
+    if (const auto text = environment_variable("COLUMNS"))
+        if (std::from_chars(text->data(), text->data() + text->size(), columns).ptr != text->data() + text->size()) columns = 0;
+    if (winsize size{}; columns == 0 && ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0) columns = size.ws_col;
+    return columns == 0 ? usual : std::max(columns, least);
 }
 
 }  // namespace bertpretrain

@@ -1,6 +1,7 @@
 #pragma once
-// Plain-text tables.
+// Plain-text tables, and how wide they may be.
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -17,5 +18,9 @@ public:
 private:
     std::vector<std::vector<std::string>> rows_;
 };
+
+/// Returns the columns that lines on standard output may have: COLUMNS of the environment, else the terminal's width, else (a
+/// file or a pipe) 100; at least 60.
+std::size_t output_width();
 
 }  // namespace bertpretrain

@@ -3,10 +3,27 @@
 #include <chrono>
 #include <utility>
 
-#include "core/threads/futex.h"
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 namespace bertpretrain {
 namespace {
+
+static_assert(sizeof(std::atomic<std::uint32_t>) == 4 && std::atomic<std::uint32_t>::is_always_lock_free);
+
+// std::atomic::wait() would do the same, but it offers its core to other processes (sched_yield) before it sleeps, and a core
+// that is given away on a busy machine is lost for some milliseconds.
+
+/// Blocks while `word` has the value `expected`, until a call of futex_wake(). May also return without a reason.
+void futex_wait(std::atomic<std::uint32_t>& word, std::uint32_t expected) {
+    ::syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, expected, nullptr, nullptr, 0);
+}
+
+/// Wakes up to `threads` threads that sleep in futex_wait() on `word`.
+void futex_wake(std::atomic<std::uint32_t>& word, int threads) {
+    ::syscall(SYS_futex, &word, FUTEX_WAKE_PRIVATE, threads, nullptr, nullptr, 0);
+}
 
 // The parts of gate_. Numbers of tasks wrap around: a helper that slept through all of them misses one task then.
 constexpr std::uint32_t one_inside = 1, all_inside = 0xFFF, open = 0x1000, one_task = 0x2000;

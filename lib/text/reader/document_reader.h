@@ -16,13 +16,14 @@
 
 #include "core/files/file_digest.h"
 #include "core/threads/task_pool.h"
-#include "text/content/peekable_content.h"
 #include "text/formats/bad_records.h"
 #include "text/formats/input_settings.h"
 #include "text/reader/document_source.h"
 #include "text/reader/parquet_source.h"
 
 namespace bertpretrain {
+
+class PeekableContent;
 
 /// Recognises the compression and the format of each file by its content. Decides once per format, from a sample of the files,
 /// what a line of text is (text_layout.h), and logs it. The pool parses and splits sentences several chunks ahead.

@@ -10,7 +10,6 @@
 #include "batches/micro_batch.h"
 #include "model/model.h"
 #include "optimizer/sharded_optimizer.h"
-#include "parallel/block_sum_exchange.h"
 #include "parallel/gradient_buckets.h"
 #include "parallel/world.h"
 #include "plan/run_plan.h"
