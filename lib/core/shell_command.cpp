@@ -29,15 +29,8 @@ int spawn_shell(const ShellCommand& command, pid_t& process) {
     ::posix_spawnattr_setsigdefault(&attributes, &ignored);
     posix_spawn_file_actions_t files;
     ::posix_spawn_file_actions_init(&files);
-    constexpr int first = STDERR_FILENO + 1;
-    if (command.descriptor >= 0) {
-        ::posix_spawn_file_actions_adddup2(&files, command.descriptor, first);
-        ::posix_spawn_file_actions_addclosefrom_np(&files, first + 1);
-        ::posix_spawn_file_actions_adddup2(&files, first, command.descriptor_there);
-        ::posix_spawn_file_actions_addclose(&files, first);
-    } else {
-        ::posix_spawn_file_actions_addclosefrom_np(&files, first);
-    }
+    if (command.input >= 0) ::posix_spawn_file_actions_adddup2(&files, command.input, STDIN_FILENO);
+    ::posix_spawn_file_actions_addclosefrom_np(&files, STDERR_FILENO + 1);
     const int failure =
         ::posix_spawn(&process, "/bin/sh", &files, &attributes, pointers_to(texts).data(), pointers_to(variables).data());
     ::posix_spawn_file_actions_destroy(&files);

@@ -9,13 +9,13 @@
 namespace bertpretrain {
 
 struct ShellCommand {
-    std::string command;                         ///< for `sh -c`
-    std::string name, argument;                  ///< its $0 and $1
-    std::vector<std::string> more_variables{};   ///< NAME=VALUE, besides this program's environment
-    int descriptor = -1, descriptor_there = -1;  ///< one of this program's, and its number in the command; -1: none
+    std::string command;                        ///< for `sh -c`
+    std::string name, argument;                 ///< its $0 and $1
+    std::vector<std::string> more_variables{};  ///< NAME=VALUE, besides this program's environment
+    int input = -1;                             ///< descriptor of its standard input; -1: this program's
 };
 
-/// Starts a command without waiting for it. Of this program's open files it gets the standard ones and `descriptor`; the
+/// Starts a command without waiting for it. Of this program's open files it gets the standard ones and `input`; the
 /// connections to other ranks stay closed, which would otherwise not notice this process's death. A session of its own shields it
 /// from signals to this terminal or process group. Signals that this program ignores have their default actions in it.
 /// @param process receives the process id, which is also its group's @returns 0, or the errno

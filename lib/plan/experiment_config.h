@@ -288,8 +288,9 @@ struct CheckpointConfig {
               Resume::may_change);
         field("after_save", self.after_save, any,
               "Shell command to run in the background after each complete checkpoint, whose folder is $1: to copy it elsewhere, "
-              "for example. Only the end of the run waits for it. Its checkpoint is not deleted while it runs, also after a "
-              "restart. A failure is logged. At most two commands run at a time; a third waits, and is dropped for a newer one.",
+              "for example. Only the end of the run waits for it. Its checkpoint is not deleted while it runs, except by a "
+              "restarted run. A failure is logged. At most two commands run at a time; a third waits, and is dropped for a newer "
+              "one.",
               Resume::may_change);
         field("after_save_seconds", self.after_save_seconds, between(0.1, 1e6),
               "Time limit of an after_save command. After it, the command gets SIGTERM, and SIGKILL 10 s later.",

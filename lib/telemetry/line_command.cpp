@@ -28,12 +28,9 @@ LineCommand::LineCommand(const std::string& command, const std::filesystem::path
         return;
     }
     pipe_ = ends[1];
-    const int failure = spawn_shell({.command = command,
-                                     .name = "telemetry",
-                                     .argument = std::filesystem::absolute(run).string(),
-                                     .descriptor = ends[0],
-                                     .descriptor_there = STDIN_FILENO},
-                                    process_);
+    const int failure = spawn_shell(
+        {.command = command, .name = "telemetry", .argument = std::filesystem::absolute(run).string(), .input = ends[0]},
+        process_);
     ::close(ends[0]);
     if (failure != 0) {
         give_up(concat("could not be started (", std::strerror(failure), ")"));

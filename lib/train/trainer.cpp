@@ -443,7 +443,6 @@ void Trainer::restore() {
         if (leads) tell_other_kernels(*point, kernels_of(parts_));
         restore_optimizer(*parts_.world, point->reader.get(), layout, *parts_.optimizer);
         together(*parts_.world, [&] { parts_.folder->require(); });  // before anything in it is changed
-        saver_.finish_commands_after(point->step);
         set_later_aside(*parts_.world, CheckpointStore(parts_.folder->paths().checkpoints()), *point, parts_.resume);
         if (parts_.resume.kind == ResumeRequest::Kind::step) saver_.abandon_mirrored_after(point->step);
         saver_.mirror(point->step);

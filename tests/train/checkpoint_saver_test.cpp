@@ -156,27 +156,6 @@ TEST_CASE("a checkpoint is not deleted while the command after its save runs") {
     save_until_gone(run / "checkpoints/step_00000001");
 }
 
-TEST_CASE("a checkpoint is not deleted while a command that an earlier process started on it runs") {
-    const TemporaryFolder run;
-    SingleProcess alone;
-    CheckpointConfig config;
-    config.keep_last = 1;
-    config.after_save = "case $1 in *_00000001) touch '" + (run / "began").string() + "'; while [ -e \"$1\" ] && [ ! -e '" +
-                        (run / "go").string() + "' ]; do sleep 0.01; done;; esac";
-    std::int64_t step = 0;
-    Saving(run, alone, config, run / "checkpoints").save_now(++step);  // the command outlives it
-    Saving saving(run, alone, config, run / "checkpoints");
-    saving.save_now(++step);
-    saving.save_now(++step);
-    CHECK(fs::exists(run / "checkpoints/step_00000001"));
-    write_text(run / "go", "");
-    for (int more = 0; more < 1000 && fs::exists(run / "checkpoints/step_00000001"); ++more) {
-        std::this_thread::sleep_for(std::chrono::milliseconds(10));  // a command may take its time to end
-        saving.save_now(++step);
-    }
-    CHECK_FALSE(fs::exists(run / "checkpoints/step_00000001"));
-}
-
 TEST_CASE("a run does not begin where not even one checkpoint fits") {
     const TemporaryFolder run;
     CHECK_THAT(compare_space(run / "checkpoints", 1 << 20, {}),

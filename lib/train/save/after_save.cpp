@@ -3,10 +3,10 @@
 #include <chrono>
 #include <csignal>
 #include <cstring>
+#include <iterator>
 #include <limits>
 #include <thread>
 #include <utility>
-#include <vector>
 
 #include <sys/wait.h>
 
@@ -19,9 +19,8 @@ namespace bertpretrain {
 namespace {
 
 constexpr std::size_t most_at_once = 2;
-constexpr double seconds_to_end = 10;          ///< between SIGTERM and SIGKILL
-constexpr double seconds_between_looks = 0.2;  ///< between checks of a lock, which may be on a file server
-constexpr double worth_a_line_seconds = 1;     ///< a shorter wait is not logged
+constexpr double seconds_to_end = 10;       ///< between SIGTERM and SIGKILL
+constexpr double worth_a_line_seconds = 1;  ///< a shorter wait is not logged
 
 void warn(std::int64_t step, const std::string& how) {
     log_warning(concat("checkpoint.after_save of step ", step, " ", how, "; the checkpoint itself is complete"));
@@ -30,25 +29,6 @@ void warn(std::int64_t step, const std::string& how) {
 }  // namespace
 
 AfterSave::AfterSave(std::string command, double limit_seconds) : command_(std::move(command)), limit_seconds_(limit_seconds) {}
-
-void AfterSave::take_over(const std::filesystem::path& checkpoints) noexcept {
-    try {
-        for (auto& [step, lock] : CommandLock::left_in(checkpoints)) {
-            if (lock.is_held()) {
-                log_info(concat("checkpoint.after_save of step ", step,
-                                " is still running, started by an earlier process of this run"));
-                running_[step] = {-1, std::move(lock), seconds_now() + limit_seconds_};
-            } else {
-                warn(step,
-                     "was started by an earlier process of this run and has ended, but that process did not record "
-                     "whether it succeeded");
-                lock.remove_file();
-            }
-        }
-    } catch (const std::exception& error) {
-        log_warning(concat(checkpoints.string(), ": cannot look for earlier checkpoint.after_save commands: ", error.what()));
-    }
-}
 
 void AfterSave::start(std::int64_t step, const std::filesystem::path& folder) noexcept {
     if (command_.empty()) return;
@@ -62,29 +42,17 @@ void AfterSave::start(std::int64_t step, const std::filesystem::path& folder) no
 
 void AfterSave::spawn(std::int64_t step, const std::filesystem::path& folder) {
     const std::filesystem::path whole = std::filesystem::absolute(folder);
-    CommandLock lock = CommandLock::make(step, folder);
     pid_t process = -1;
     const int failure = spawn_shell({.command = command_,
                                      .name = "after_save",
                                      .argument = whole.string(),
-                                     .more_variables = {"BERTPRETRAIN_CHECKPOINT=" + whole.string()},
-                                     .descriptor = lock.descriptor(),  // the command keeps the lock's file open
-                                     .descriptor_there = CommandLock::inherited},
+                                     .more_variables = {"BERTPRETRAIN_CHECKPOINT=" + whole.string()}},
                                     process);
-    if (failure != 0) {
-        lock.remove_file();
-        return warn(step, concat("could not be started (", std::strerror(failure), ")"));
-    }
-    lock.give_to(process);
-    running_[step] = {process, std::move(lock), seconds_now() + limit_seconds_};
+    if (failure != 0) return warn(step, concat("could not be started (", std::strerror(failure), ")"));
+    running_[step] = {process, seconds_now() + limit_seconds_};
 }
 
 bool AfterSave::has_ended(std::int64_t step, Command& command) {
-    if (command.process < 0) {  // started by an earlier process
-        if (seconds_now() < command.next_look) return false;
-        command.next_look = seconds_now() + seconds_between_looks;
-        return !command.lock.is_held();
-    }
     siginfo_t end{};
     const int failed = ::waitid(P_PID, static_cast<id_t>(command.process), &end, WEXITED | WNOHANG | WNOWAIT);
     if (failed == 0 && end.si_pid == 0) return false;
@@ -98,12 +66,10 @@ bool AfterSave::has_ended(std::int64_t step, Command& command) {
 
 /// Handles a command past the deadline of its stage. @returns whether to forget it
 bool AfterSave::give_up(std::int64_t step, Command& command) {
-    const pid_t leader = command.process < 0 ? command.lock.holder() : command.process;
+    if (command.stage == Stage::killed) return true;
     if (command.stage == Stage::runs)
-        warn(step, concat("has run for ", limit_seconds_, " s (checkpoint.after_save_seconds): ",
-                          leader > 0 ? "terminating it" : "no longer waiting for it; it cannot be terminated from this host"));
-    if (leader <= 0 || command.stage == Stage::killed) return true;
-    ::kill(-leader, command.stage == Stage::runs ? SIGTERM : SIGKILL);
+        warn(step, concat("has run for ", limit_seconds_, " s (checkpoint.after_save_seconds): terminating it"));
+    ::kill(-command.process, command.stage == Stage::runs ? SIGTERM : SIGKILL);
     command.stage = command.stage == Stage::runs ? Stage::asked_to_end : Stage::killed;
     command.deadline = seconds_now() + seconds_to_end;
     return false;
@@ -115,12 +81,8 @@ std::set<std::int64_t> AfterSave::look() noexcept {
         for (auto entry = running_.begin(); entry != running_.end();) {
             auto& [step, command] = *entry;
             const bool ended = has_ended(step, command) || (seconds_now() > command.deadline && give_up(step, command));
-            if (ended) {
-                command.lock.remove_file();
-                entry = running_.erase(entry);
-            } else {
-                in_use.insert((entry++)->first);
-            }
+            if (!ended) in_use.insert(step);
+            entry = ended ? running_.erase(entry) : std::next(entry);
         }
         if (waiting_ && running_.size() < most_at_once) {
             const auto [step, folder] = *std::exchange(waiting_, std::nullopt);

@@ -10,26 +10,18 @@
 #include <string>
 #include <utility>
 
-#include "train/save/command_lock.h"
-
 #include <sys/types.h>
 
 namespace bertpretrain {
 
 /// Starts commands without waiting for them. At most two run at a time; one more waits, and is dropped when a newer one comes.
 /// A command that exceeds its time limit is reported and terminated: SIGTERM to its process group, SIGKILL 10 s later. A command
-/// that still runs when this object is destroyed keeps running, and the run's next process takes it over. Not thread-safe. No
-/// member throws; failures are logged.
+/// that still runs when this object is destroyed keeps running. Not thread-safe. No member throws; failures are logged.
 class AfterSave {
 public:
     /// @param command for /bin/sh, with the checkpoint's folder as $1 and BERTPRETRAIN_CHECKPOINT; empty: starts nothing
     /// @param limit_seconds maximum run time of a command
     explicit AfterSave(std::string command, double limit_seconds = 600);
-
-    /// Finds the commands of an earlier process of this run. Those that still run are treated like this process's own, with the
-    /// full time limit from now on, but their exit codes stay unknown. Logs a warning for those that have ended since.
-    /// @param checkpoints the run's folder of checkpoints
-    void take_over(const std::filesystem::path& checkpoints) noexcept;
 
     /// Runs the command on a complete checkpoint, in a session of its own; it inherits standard output and error.
     void start(std::int64_t step, const std::filesystem::path& folder) noexcept;
@@ -48,10 +40,8 @@ public:
 private:
     enum class Stage { runs, asked_to_end, killed };
     struct Command {
-        pid_t process = -1;    ///< leader of its process group; -1 for a command taken over from an earlier process
-        CommandLock lock;      ///< for a command taken over: open, to detect when it ends
-        double deadline = 0;   ///< of its stage, by seconds_now()
-        double next_look = 0;  ///< next check of a command taken over, by seconds_now(): each may query a file server
+        pid_t process = -1;   ///< leader of its process group
+        double deadline = 0;  ///< of its stage, by seconds_now()
         Stage stage = Stage::runs;
     };
     void spawn(std::int64_t step, const std::filesystem::path& folder);

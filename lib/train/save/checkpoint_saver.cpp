@@ -73,7 +73,6 @@ CheckpointSaver::CheckpointSaver(World& world, const CheckpointConfig& config, c
       sign_of_life_(std::move(sign_of_life)),
       after_save_(config.after_save, config.after_save_seconds),
       ranks_(world.connect_again("saving")) {
-    if (world.rank() == 0) after_save_.take_over(store.folder());
     ranks_->set_timeout(std::chrono::hours(24));  // a lost rank closes its connections; a slow writer is not lost
 }
 

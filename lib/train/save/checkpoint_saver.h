@@ -67,8 +67,7 @@ public:
     /// On rank 0, blocks until the commands after saves (checkpoint.after_save) have ended; their time limits apply.
     /// @param end when to stop waiting, by seconds_now(); called repeatedly
     void finish_commands(const std::function<double()>& end);
-    /// On rank 0, blocks until commands on checkpoints of later steps have ended: an earlier process of the run has started them,
-    /// and this run will move or replace these checkpoints.
+    /// On rank 0, blocks until commands on checkpoints of later steps have ended, because these checkpoints will be moved.
     void finish_commands_after(std::int64_t step);
 
     /// On rank 0, blocks until the newest checkpoint is in the mirror, and reports those that are not.
