@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <utility>
 
-#include "batches/padded_rows.h"
 #include "core/error.h"
 #include "core/threads/threads.h"
 

@@ -14,6 +14,11 @@
 
 namespace bertpretrain {
 
+/// Bytes of one row in memory.
+constexpr std::int64_t bytes_of_row(std::int64_t sequence_length, std::int64_t max_predictions) {
+    return sequence_length * (4 + 1 + 1) + max_predictions * (4 + 4) + 1;
+}
+
 /// Least-recently-used cache of bands, keyed by their number in the run's order.
 class BandCache {
 public:

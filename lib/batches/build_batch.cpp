@@ -5,6 +5,7 @@
 #include <numeric>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include <ATen/ops/empty.h>
 #include <c10/core/DeviceGuard.h>
@@ -73,6 +74,25 @@ void write_filled(const at::Tensor& tensor, std::span<const std::int64_t> values
     std::fill(std::copy(values.begin(), values.end(), to.begin()), to.end(), filler);
 }
 
+/// Writes the parts of a tensor one after the other.
+class Writer {
+public:
+    /// @param filler stands wherever nothing is written
+    explicit Writer(const at::Tensor& tensor, std::int64_t filler = 0) : to_(values_of(tensor)) {
+        std::ranges::fill(to_, filler);
+    }
+    /// Writes `values` + `offset`, or skips `count` elements if there are no values.
+    void write(const std::vector<std::int64_t>& values, std::int64_t count, std::int64_t offset = 0) {
+        std::ranges::transform(values, to_.begin() + written_, [&](std::int64_t value) { return value + offset; });
+        written_ += count;
+    }
+    std::int64_t written() const { return written_; }
+
+private:
+    std::span<std::int64_t> to_;
+    std::int64_t written_ = 0;
+};
+
 /// Which token of which sample each row is: the keys of its dropout.
 void fill_row_keys(const SequenceLayout& layout, const at::Tensor& positions_T, const at::Tensor& samples_T) {
     write_filled(positions_T, {});
@@ -92,48 +112,61 @@ void pick(const at::Tensor& from_T, const at::Tensor& index_R, const at::Tensor&
     std::ranges::transform(index, values_of(to_R).begin(), [&](std::int64_t row) { return from[static_cast<std::size_t>(row)]; });
 }
 
-/// Returns the spans of attention. A sample's k-th span (from 0) has the sample's number + k * 2^48, so that no two spans have
-/// the same dropout.
-SequenceLayout attention_layout(const UnpaddedSamples& samples, const SequenceLayout& whole) {
-    if (samples.attention_lengths_A.empty()) return whole;
-    constexpr int number_bits = 48;
-    std::vector<std::int64_t> numbers_A;
-    std::int64_t end = 0, of_sample = 0;
-    std::size_t b = 0;
-    for (const std::int64_t length : samples.attention_lengths_A) {
-        check(b < samples.numbers_B.size() && end + length <= whole.starts_B1[b + 1], "a span of attention crosses samples");
-        numbers_A.push_back(samples.numbers_B[b] + (of_sample++ << number_bits));
-        end += length;
-        if (end == whole.starts_B1[b + 1]) of_sample = 0, ++b;
-    }
-    check(b == samples.numbers_B.size(), "spans of attention for ", b, " of ", samples.numbers_B.size(), " samples");
-    return host_layout(samples.attention_lengths_A, numbers_A);
+/// Lengths and numbers of sequences, as host_layout() takes them.
+struct Sequences {
+    std::vector<std::int64_t> lengths, numbers;
+};
+
+void append(const std::vector<std::int64_t>& lengths, const std::vector<std::int64_t>& numbers, Sequences& to) {
+    to.lengths.insert(to.lengths.end(), lengths.begin(), lengths.end());
+    to.numbers.insert(to.numbers.end(), numbers.begin(), numbers.end());
 }
 
-void check_sizes(const UnpaddedSamples& samples, const SequenceLayout& layout) {
-    const auto tokens = static_cast<std::size_t>(layout.tokens());
-    const auto empty_or = [](const std::vector<std::int64_t>& values, std::size_t size) {
-        return values.empty() || values.size() == size;
-    };
-    check(samples.input_ids_T.size() == tokens, samples.input_ids_T.size(), " ids for ", tokens, " tokens");
-    check(empty_or(samples.token_type_ids_T, tokens), samples.token_type_ids_T.size(), " token types for ", tokens, " tokens");
-    check(empty_or(samples.next_sentence_labels_B, samples.numbers_B.size()), samples.next_sentence_labels_B.size(),
-          " labels of next sentences for ", samples.numbers_B.size(), " samples");
+/// Appends the spans of attention. A sample's k-th span (from 0) has the sample's number + k * 2^48, so that no two spans have
+/// the same dropout.
+void append_spans(const UnpaddedSamples& samples, Sequences& spans) {
+    constexpr int number_bits = 48;
+    if (samples.attention_lengths_A.empty()) return append(samples.lengths_B, samples.numbers_B, spans);
+    auto span = samples.attention_lengths_A.begin();
+    const auto end = samples.attention_lengths_A.end();
+    for (std::size_t b = 0; b < samples.numbers_B.size(); ++b)
+        for (std::int64_t left = samples.lengths_B[b], k = 0; left > 0; left -= *span++, ++k) {
+            check(span != end && *span <= left, "a span of attention crosses samples, or there is none for sample ", b);
+            spans.lengths.push_back(*span);
+            spans.numbers.push_back(samples.numbers_B[b] + (k << number_bits));
+        }
+    check(span == end, "there are spans of attention after the last sample");
+}
+
+void check_sizes(const UnpaddedSamples& samples) {
+    const std::size_t size = samples.numbers_B.size();
+    check(samples.lengths_B.size() == size, samples.lengths_B.size(), " lengths for ", size, " samples");
+    const std::int64_t tokens = std::accumulate(samples.lengths_B.begin(), samples.lengths_B.end(), std::int64_t{0});
+    check(std::ssize(samples.input_ids_T) == tokens, samples.input_ids_T.size(), " ids for ", tokens, " tokens");
+    check(samples.token_type_ids_T.empty() || std::ssize(samples.token_type_ids_T) == tokens, samples.token_type_ids_T.size(),
+          " token types for ", tokens, " tokens");
+    check(samples.next_sentence_labels_B.empty() || samples.next_sentence_labels_B.size() == size,
+          samples.next_sentence_labels_B.size(), " labels of next sentences for ", size, " samples");
     check(samples.masked_rows_M.size() == samples.masked_labels_M.size(), samples.masked_rows_M.size(), " masked rows with ",
           samples.masked_labels_M.size(), " labels");
     for (const std::int64_t row : samples.masked_rows_M)
-        check(row >= 0 && row < layout.tokens(), "masked row ", row, " of ", tokens, " tokens");
+        check(row >= 0 && row < tokens, "masked row ", row, " of ", tokens, " tokens");
 }
 
 }  // namespace
 
-MicroBatch build_batch(const UnpaddedSamples& samples, at::Device device) {
-    const SequenceLayout whole = host_layout(samples.lengths_B, samples.numbers_B);
-    check_sizes(samples, whole);
+MicroBatch build_batch(std::span<const UnpaddedSamples> samples, at::Device device) {
+    Sequences whole, spans;
     MicroBatch batch;
-    batch.layout = attention_layout(samples, whole);
-    batch.masked_positions = static_cast<std::int64_t>(samples.masked_rows_M.size());
-    const Axes axes{batch.layout.sequences(), whole.sequences(), rounded_up(batch.tokens(), token_multiple(device)),
+    for (const UnpaddedSamples& part : samples) {
+        check_sizes(part);
+        append(part.lengths_B, part.numbers_B, whole);
+        append_spans(part, spans);
+        batch.masked_positions += std::ssize(part.masked_rows_M);
+    }
+    const SequenceLayout layout = host_layout(whole.lengths, whole.numbers);
+    batch.layout = host_layout(spans.lengths, spans.numbers);
+    const Axes axes{batch.layout.sequences(), layout.sequences(), rounded_up(batch.tokens(), token_multiple(device)),
                     rounded_up(batch.masked(), masked_multiple)};
     const bool pinned = !device.is_cpu();
     const c10::OptionalDeviceGuard guard(pinned ? std::optional(device) : std::nullopt);
@@ -141,13 +174,18 @@ MicroBatch build_batch(const UnpaddedSamples& samples, at::Device device) {
 
     write_filled(batch.layout.device_starts_B1, batch.layout.starts_B1);
     write_filled(batch.layout.device_samples_B, batch.layout.samples_B);
-    write_filled(batch.next_sentence_labels_B, samples.next_sentence_labels_B);
-    write_filled(batch.input_ids_T, samples.input_ids_T);
-    write_filled(batch.token_type_ids_T, samples.token_type_ids_T);
-    fill_row_keys(whole, batch.position_ids_T, batch.samples_T);
-    write_filled(batch.read_rows_R.narrow(0, 0, axes.B), std::span(whole.starts_B1).first(samples.numbers_B.size()));
-    write_filled(batch.masked_rows_M, samples.masked_rows_M);
-    write_filled(batch.masked_labels_M, samples.masked_labels_M, -1);
+    fill_row_keys(layout, batch.position_ids_T, batch.samples_T);
+    write_filled(batch.read_rows_R.narrow(0, 0, axes.B), std::span(layout.starts_B1).first(whole.numbers.size()));
+    Writer labels(batch.next_sentence_labels_B), ids(batch.input_ids_T), types(batch.token_type_ids_T), rows(batch.masked_rows_M),
+        masked_labels(batch.masked_labels_M, -1);
+    for (const UnpaddedSamples& part : samples) {
+        const std::int64_t tokens = std::ssize(part.input_ids_T), first = ids.written();
+        labels.write(part.next_sentence_labels_B, std::ssize(part.numbers_B));
+        ids.write(part.input_ids_T, tokens);
+        types.write(part.token_type_ids_T, tokens);
+        rows.write(part.masked_rows_M, std::ssize(part.masked_rows_M), first);
+        masked_labels.write(part.masked_labels_M, std::ssize(part.masked_labels_M));
+    }
     pick(batch.position_ids_T, batch.read_rows_R, batch.read_positions_R);
     pick(batch.samples_T, batch.read_rows_R, batch.read_samples_R);
     return batch;

@@ -1,6 +1,8 @@
 #pragma once
 // Builds the tensors of a micro-batch.
 
+#include <span>
+
 #include "batches/micro_batch.h"
 #include "batches/unpadded_samples.h"
 
@@ -13,9 +15,13 @@ inline std::int64_t token_multiple(at::Device device) { return device.is_cpu() ?
 constexpr std::int64_t masked_multiple = 32;
 
 /// The micro-batch in host memory, pinned where `device` is a GPU.
+/// @param samples in any number of parts, which follow one another
 /// @param device that it will be copied to
 /// @throws std::logic_error when the samples' sizes do not match or a masked row is no row
-MicroBatch build_batch(const UnpaddedSamples& samples, at::Device device = at::Device(at::kCPU));
+MicroBatch build_batch(std::span<const UnpaddedSamples> samples, at::Device device = at::Device(at::kCPU));
+inline MicroBatch build_batch(const UnpaddedSamples& samples, at::Device device = at::Device(at::kCPU)) {
+    return build_batch(std::span(&samples, 1), device);
+}
 
 /// The micro-batch with its tensors on `device`; itself where they lie there. A copy from pinned memory is queued on the
 /// device's current stream and not waited for.

@@ -3,12 +3,10 @@
 #include <algorithm>
 #include <cstddef>
 #include <ios>
-#include <numeric>
 #include <span>
 
 #include "archive/checksum.h"
 #include "batches/build_batch.h"
-#include "batches/padded_rows.h"
 #include "batches/source_parts.h"
 #include "core/error.h"
 
@@ -35,7 +33,6 @@ EvaluationBatches::EvaluationBatches(const std::vector<EvaluationSource>& source
         rows_before += shard.rows;
         // Rounding the running sum down makes the total exact, and no shard exceeds its rows.
         samples_before_.push_back(static_cast<std::int64_t>(static_cast<__int128>(wanted) * rows_before / rows));
-        max_predictions_ = std::max(max_predictions_, shard.max_predictions);
     }
     begin_ = wanted * settings.rank / settings.world_size;
     end_ = wanted * (settings.rank + 1) / settings.world_size;
@@ -83,21 +80,15 @@ void EvaluationBatches::verify() {
 std::optional<MicroBatch> EvaluationBatches::next() {
     const std::int64_t size = std::min(settings_.micro_batch_size, end_ - position_);
     if (size == 0) return std::nullopt;
-    ShardRows rows = empty_rows(size, settings_.format.sequence_length, max_predictions_);
-    for (std::int64_t i = 0; i < size; ++i) {
-        const std::int64_t row_in_band = enter_band_of(position_ + i);
-        copy_row(band_, row_in_band, rows, i);
-    }
-    std::vector<std::int64_t> selected(static_cast<std::size_t>(size)), numbers(static_cast<std::size_t>(size));
-    std::iota(selected.begin(), selected.end(), std::int64_t{0});
-    std::iota(numbers.begin(), numbers.end(), position_);
+    std::vector<UnpaddedSamples> samples_B;
     std::vector<std::size_t> sources_B;
-    if (source_names_.size() > 1)
-        for (const std::int64_t sample : numbers) sources_B.push_back(source_of_shard_[shard_of(sample)]);
-    position_ += size;
-    const UnpaddedSamples unpadded = unpadded_samples(rows, selected, std::move(numbers), settings_.format.document_end);
-    MicroBatch made = build_batch(unpadded, settings_.device);
-    if (!sources_B.empty()) made.source_parts = source_parts(unpadded, sources_B);
+    for (std::int64_t i = 0; i < size; ++i, ++position_) {
+        const std::int64_t row = enter_band_of(position_);
+        samples_B.push_back(unpadded_sample(band_, row, position_, nullptr, settings_.format.document_end));
+        sources_B.push_back(source_of_shard_[shard_of(position_)]);
+    }
+    MicroBatch made = build_batch(samples_B, settings_.device);
+    if (source_names_.size() > 1) made.source_parts = source_parts(samples_B, sources_B);
     return to_device(std::move(made), settings_.device);
 }
 

@@ -72,7 +72,6 @@ private:
     std::vector<ShardFile> shards_;
     std::vector<std::size_t> source_of_shard_;
     std::vector<std::int64_t> samples_before_;  ///< samples in shards before each; one more at the end
-    std::int64_t max_predictions_ = 0;          ///< of all shards
     std::int64_t begin_ = 0, end_ = 0, position_ = 0;
     std::int64_t band_begin_ = 0, band_end_ = 0;  ///< samples of the current band
     ShardRows band_;

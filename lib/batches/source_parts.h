@@ -10,8 +10,8 @@
 
 namespace bertpretrain {
 
-/// @param samples with masked rows in the order of the samples
+/// @param samples_B one in each element
 /// @param sources_B the source of each sample, ascending
-std::vector<SourcePart> source_parts(const UnpaddedSamples& samples, std::span<const std::size_t> sources_B);
+std::vector<SourcePart> source_parts(std::span<const UnpaddedSamples> samples_B, std::span<const std::size_t> sources_B);
 
 }  // namespace bertpretrain

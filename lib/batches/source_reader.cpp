@@ -5,7 +5,6 @@
 #include <numeric>
 #include <set>
 
-#include "batches/padded_rows.h"
 #include "shards/remote_folder.h"
 
 namespace bertpretrain {
@@ -58,19 +57,19 @@ SourceReader::SourceReader(const std::vector<std::filesystem::path>& files, cons
                            std::size_t source)
     : seed_(settings.seed),
       window_rows_(settings.window_rows),
+      document_end_(settings.format.document_end),
       rank_(settings.rank),
       world_size_(settings.world_size),
       source_(source),
       shard_cache_(is_remote(files) ? settings.cache : nullptr),
       shards_(shard_cache_ ? survey_remote_shards(files, settings.format, shard_cache_, settings.cache_folder, source)
                            : survey_shards(files, settings.format, settings.threads)),
-      max_predictions_(most_predictions(shards_)),
       order_(ordered(shards_), seed_, window_rows_, source_),
       order_ahead_(order_),
       cache_(shards_, settings.format,
              settings.cache_bytes > 0
                  ? settings.cache_bytes
-                 : 2 * order_.most_rows_in_window() * bytes_of_row(settings.format.sequence_length, max_predictions_),
+                 : 2 * order_.most_rows_in_window() * bytes_of_row(settings.format.sequence_length, most_predictions(shards_)),
              settings.threads),
       lengths_(shards_, settings.threads) {}
 
@@ -134,8 +133,8 @@ void SourceReader::read_ahead(std::span<const SamplePlace* const> places, const 
     cache_.read_ahead(bands, stop);
 }
 
-void SourceReader::copy_row_of(const SamplePlace& place, ShardRows& to, std::int64_t to_row) {
-    copy_row(cache_.rows_of(place.band_number, place.band), place.row_in_band, to, to_row);
+UnpaddedSamples SourceReader::sample_at(const SamplePlace& place, std::int64_t number, const DynamicMasking* masking) {
+    return unpadded_sample(cache_.rows_of(place.band_number, place.band), place.row_in_band, number, masking, document_end_);
 }
 
 void SourceReader::look_ahead(std::int64_t last, const std::stop_token& stop) {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <span>
 #include <stop_token>
 #include <string>
@@ -15,6 +16,7 @@
 #include "batches/row_lengths.h"
 #include "batches/sample_order.h"
 #include "batches/shard_files.h"
+#include "batches/unpadded_samples.h"
 
 namespace bertpretrain {
 
@@ -45,14 +47,13 @@ public:
     void forget_before(const SamplePlace& first);
     /// Reads the bands of `places`, several at once.
     void read_ahead(std::span<const SamplePlace* const> places, const std::stop_token& stop);
-    /// Copies the row at `place` over row `to_row`. @throws DataError
-    void copy_row_of(const SamplePlace& place, ShardRows& to, std::int64_t to_row);
+    /// Returns the sample whose row is at `place`. @param number, masking as in unpadded_sample()  @throws DataError
+    UnpaddedSamples sample_at(const SamplePlace& place, std::int64_t number, const DynamicMasking* masking);
     /// Reads this rank's share of the next window's bands, in proportion to the part of the window that has been used up to
     /// sample `last`, so that no step has to read a whole window.
     void look_ahead(std::int64_t last, const std::stop_token& stop);
 
     std::int64_t rows() const { return order_.rows_per_epoch(); }
-    std::int64_t max_predictions() const { return max_predictions_; }
     /// Equal for equal samples in equal order (SampleOrder::fingerprint). Depends on every shard's checksum.
     std::string fingerprint() const { return order_.fingerprint(); }
     /// fingerprint() without the checksums of shards that no manifest records, as older checkpoints hold it.
@@ -65,12 +66,13 @@ public:
 
 private:
     std::uint64_t seed_;
-    std::int64_t window_rows_, rank_, world_size_;
+    std::int64_t window_rows_;
+    std::optional<std::int32_t> document_end_;
+    std::int64_t rank_, world_size_;
     std::size_t source_;
     std::shared_ptr<ObjectCache> shard_cache_;  ///< null: local shards
     std::vector<ShardFile> shards_;
-    std::int64_t window_listed_ = -1;   ///< the first band of the window whose next uses the cache knows
-    std::int64_t max_predictions_ = 0;  ///< of all shards
+    std::int64_t window_listed_ = -1;  ///< the first band of the window whose next uses the cache knows
     SampleOrder order_;
     SampleOrder order_ahead_;                ///< the same order, positioned in the next window
     SampleWindow window_;                    ///< the window of the last sample of look_ahead()

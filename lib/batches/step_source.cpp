@@ -5,6 +5,7 @@
 #include <numeric>
 #include <span>
 #include <tuple>
+#include <utility>
 
 #include "batches/build_batch.h"
 #include "batches/source_parts.h"
@@ -59,7 +60,6 @@ std::string joined(const std::vector<std::string>& fingerprints) {
 
 StepSource::StepSource(const TrainingSources& sources, const BatchLoaderSettings& settings)
     : settings_(checked(settings)), mixture_(sources.mixture), readers_(open_sources(sources, settings_)) {
-    for (const SourceReader& reader : readers_) max_predictions_ = std::max(max_predictions_, reader.max_predictions());
     if (!settings_.cache) return;
     std::uint64_t needed = 0, all = 0;
     for (const SourceReader& reader : readers_) {
@@ -132,8 +132,9 @@ std::vector<StepSource::Sample> StepSource::part_of(std::int64_t rank, const std
     return {by_band.begin() + begin, by_band.begin() + end};
 }
 
-ShardRows StepSource::rows_of(const std::vector<Sample>& samples, const std::stop_token& stop) {
-    ShardRows rows = empty_rows(static_cast<std::int64_t>(samples.size()), settings_.format.sequence_length, max_predictions_);
+std::vector<UnpaddedSamples> StepSource::read(const std::vector<Sample>& samples, const std::stop_token& stop) {
+    std::vector<UnpaddedSamples> read(samples.size());
+    const DynamicMasking* const masking = settings_.masking ? &*settings_.masking : nullptr;
     // In the order of bands, a step reads no band twice, even if the cache cannot hold all of them.
     std::vector<std::size_t> by_band(samples.size());
     std::iota(by_band.begin(), by_band.end(), std::size_t{0});
@@ -149,20 +150,12 @@ ShardRows StepSource::rows_of(const std::vector<Sample>& samples, const std::sto
         for (const std::size_t i : std::span(begin, end)) places.push_back(&samples[i].place);
         reader.read_ahead(places, stop);
         for (const std::size_t i : std::span(begin, end)) {
-            if (stop.stop_requested()) return rows;
-            reader.copy_row_of(samples[i].place, rows, static_cast<std::int64_t>(i));
+            if (stop.stop_requested()) return read;
+            read[i] = reader.sample_at(samples[i].place, samples[i].number, masking);
         }
         begin = end;
     }
-    return rows;
-}
-
-ShardRows StepSource::masked_rows_of(const std::vector<Sample>& samples, const std::stop_token& stop) {
-    ShardRows rows = rows_of(samples, stop);
-    if (!settings_.masking || stop.stop_requested()) return rows;
-    std::vector<std::int64_t> numbers;
-    for (const Sample& sample : samples) numbers.push_back(sample.number);
-    return mask_again(std::move(rows), numbers, *settings_.masking);
+    return read;
 }
 
 void StepSource::forget_before(const std::vector<Sample>& samples) {
@@ -180,29 +173,26 @@ void StepSource::look_ahead(std::int64_t samples_until_now, const std::stop_toke
         if (counts[source] > 0) readers_[source].look_ahead(counts[source] - 1, stop);
 }
 
-MicroBatch StepSource::micro_batch(const std::vector<Sample>& samples, const ShardRows& rows, std::int64_t begin,
-                                   std::int64_t end) const {
-    std::vector<std::int64_t> selected(static_cast<std::size_t>(end - begin)), numbers;
-    std::iota(selected.begin(), selected.end(), begin);
-    const auto sample = [&](std::int64_t i) -> const Sample& { return samples[static_cast<std::size_t>(i)]; };
-    std::stable_sort(selected.begin(), selected.end(),
-                     [&](std::int64_t a, std::int64_t b) { return sample(a).source < sample(b).source; });
-    std::vector<std::size_t> sources_B;
-    for (const std::int64_t i : selected) {
-        numbers.push_back(sample(i).number);
-        sources_B.push_back(sample(i).source);
+MicroBatch StepSource::micro_batch(std::span<const Sample> samples, std::span<UnpaddedSamples> read) const {
+    std::vector<std::size_t> by_source(samples.size()), sources_B;
+    std::iota(by_source.begin(), by_source.end(), std::size_t{0});
+    std::stable_sort(by_source.begin(), by_source.end(),
+                     [&](std::size_t a, std::size_t b) { return samples[a].source < samples[b].source; });
+    std::vector<UnpaddedSamples> samples_B;
+    for (const std::size_t i : by_source) {
+        samples_B.push_back(std::move(read[i]));
+        sources_B.push_back(samples[i].source);
     }
-    const UnpaddedSamples unpadded = unpadded_samples(rows, selected, std::move(numbers), settings_.format.document_end);
-    MicroBatch made = build_batch(unpadded, settings_.device);
-    if (readers_.size() > 1) made.source_parts = source_parts(unpadded, sources_B);
+    MicroBatch made = build_batch(samples_B, settings_.device);
+    if (readers_.size() > 1) made.source_parts = source_parts(samples_B, sources_B);
     return made;
 }
 
 MicroBatch StepSource::first_sequences(std::vector<Sample> samples, std::int64_t count, const std::stop_token& stop) {
     samples.resize(std::min(samples.size(), static_cast<std::size_t>(count)));
-    const ShardRows rows = masked_rows_of(samples, stop);
+    std::vector<UnpaddedSamples> read = this->read(samples, stop);
     if (stop.stop_requested()) return {};
-    return micro_batch(samples, rows, 0, rows.rows);
+    return micro_batch(samples, read);
 }
 
 MicroBatch StepSource::first_micro_batch(std::int64_t step, std::int64_t rank, const std::stop_token& stop) {
@@ -226,16 +216,18 @@ GlobalBatch StepSource::make(std::int64_t step, const std::stop_token& stop) {
     const std::vector<Sample> samples = samples_of(step, settings_.rank, stop);
     if (samples.empty()) return {};  // a stop was requested
     forget_before(samples);
-    const ShardRows rows = masked_rows_of(samples, stop);
+    std::vector<UnpaddedSamples> read = this->read(samples, stop);
     look_ahead(step * settings_.global_batch_sequences, stop);
     if (stop.stop_requested()) return {};
 
     GlobalBatch batch;
     batch.cross_check = cross_check(step, samples, stop);
     if (stop.stop_requested()) return {};
-    for (std::int64_t begin = 0; begin < rows.rows; begin += settings_.micro_batch_size) {
+    const auto size = static_cast<std::size_t>(settings_.micro_batch_size);
+    for (std::size_t begin = 0; begin < samples.size(); begin += size) {
+        const std::size_t count = std::min(size, samples.size() - begin);
         const MicroBatch& made = batch.micro_batches.emplace_back(
-            micro_batch(samples, rows, begin, std::min(begin + settings_.micro_batch_size, rows.rows)));
+            micro_batch(std::span(samples).subspan(begin, count), std::span(read).subspan(begin, count)));
         batch.sequences += made.sequences();
         batch.tokens += made.tokens();
         batch.masked += made.masked();

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -63,18 +64,18 @@ private:
     std::vector<Sample> part_of(std::int64_t rank, const std::vector<Sample>& by_band);
     MicroBatch first_sequences(std::vector<Sample> samples, std::int64_t count, const std::stop_token& stop);
     std::optional<CrossCheckBatch> cross_check(std::int64_t step, const std::vector<Sample>& own, const std::stop_token& stop);
-    ShardRows masked_rows_of(const std::vector<Sample>& samples, const std::stop_token& stop);
-    ShardRows rows_of(const std::vector<Sample>& samples, const std::stop_token& stop);
+    /// Reads the samples, which take their last shape where they leave their bands. @returns fewer after a stop request
+    std::vector<UnpaddedSamples> read(const std::vector<Sample>& samples, const std::stop_token& stop);
     /// Waits for the shards of these samples where they are in a store. @returns false where a stop was requested
     bool await_shards(const std::vector<Sample>& samples, const std::stop_token& stop);
     void forget_before(const std::vector<Sample>& samples);
     void look_ahead(std::int64_t samples_until_now, const std::stop_token& stop);
-    MicroBatch micro_batch(const std::vector<Sample>& samples, const ShardRows& rows, std::int64_t begin, std::int64_t end) const;
+    /// @param read the samples' tokens, which it takes
+    MicroBatch micro_batch(std::span<const Sample> samples, std::span<UnpaddedSamples> read) const;
 
     BatchLoaderSettings settings_;
     Mixture mixture_;
     std::vector<SourceReader> readers_;
-    std::int64_t max_predictions_ = 0;  ///< of all sources
 };
 
 }  // namespace bertpretrain

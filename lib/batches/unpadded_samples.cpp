@@ -1,79 +1,71 @@
 #include "batches/unpadded_samples.h"
 
+#include <algorithm>
 #include <cstddef>
-#include <utility>
+#include <span>
 
 #include "core/error.h"
 
 namespace bertpretrain {
 namespace {
 
-/// Tokens of a row: its mask's leading ones.
-std::int64_t length_of(const ShardRows& rows, std::int64_t row) {
-    const std::int8_t* mask_S = rows.input_mask_RS.data() + row * rows.sequence_length;
-    std::int64_t length = 0;
-    while (length < rows.sequence_length && mask_S[length] == 1) ++length;
-    return length;
+template <class Value>
+std::span<const Value> row_of(const std::vector<Value>& values, std::int64_t row, std::int64_t columns) {
+    return std::span(values).subspan(static_cast<std::size_t>(row * columns), static_cast<std::size_t>(columns));
 }
 
-/// Appends a row's masked positions: those before the first 0, where [CLS] stands. @param start of the row in T
-void append_masked(const ShardRows& rows, std::int64_t row, std::int64_t start, std::int64_t length, UnpaddedSamples& samples) {
-    const std::int32_t* positions_P = rows.masked_lm_positions_RP.data() + row * rows.max_predictions;
-    const std::int32_t* labels_P = rows.masked_lm_ids_RP.data() + row * rows.max_predictions;
-    for (std::int64_t p = 0; p < rows.max_predictions && positions_P[p] != 0; ++p) {
-        const std::int64_t position = positions_P[p];
-        check(position > 0 && position < length, "masked position ", position, " of a row with ", length, " tokens");
-        samples.masked_rows_M.push_back(start + position);
-        samples.masked_labels_M.push_back(labels_P[p]);
-    }
+/// Returns a row's masked positions: those before the first 0, where [CLS] stands.
+MaskedTokens masked_of(const ShardRows& rows, std::int64_t row, std::size_t length) {
+    const auto positions_P = row_of(rows.masked_lm_positions_RP, row, rows.max_predictions),
+               labels_P = row_of(rows.masked_lm_ids_RP, row, rows.max_predictions);
+    const auto end = std::find(positions_P.begin(), positions_P.end(), 0);
+    for (auto position = positions_P.begin(); position != end; ++position)
+        check(*position > 0 && static_cast<std::size_t>(*position) < length, "masked position ", *position, " of a row with ",
+              length, " tokens");
+    return {{positions_P.begin(), end}, {labels_P.begin(), labels_P.begin() + (end - positions_P.begin())}};
 }
 
-/// Appends the lengths of a row's documents. A masked position may show any token, so the original one counts there.
-void append_spans(const ShardRows& rows, std::int64_t row, std::int64_t length, std::int32_t document_end,
-                  std::vector<std::int64_t>& lengths_A) {
-    const std::int32_t* ids_S = rows.input_ids_RS.data() + row * rows.sequence_length;
-    const auto positions =
-        std::span(rows.masked_lm_positions_RP)
-            .subspan(static_cast<std::size_t>(row * rows.max_predictions), static_cast<std::size_t>(rows.max_predictions));
-    auto masked = positions.begin();
-    std::int64_t begin = 0;
-    for (std::int64_t s = 0; s < length; ++s) {
-        while (masked != positions.end() && *masked != 0 && *masked < s) ++masked;
-        const bool is_masked = masked != positions.end() && *masked != 0 && *masked == s;
-        if ((is_masked || ids_S[s] != document_end) && s + 1 < length) continue;
-        lengths_A.push_back(s + 1 - begin);
+/// Returns the lengths of a row's documents. A masked position may show any token, so the original one counts there.
+std::vector<std::int64_t> spans_of(std::span<const std::int32_t> ids, const MaskedTokens& masked, std::int32_t document_end) {
+    std::vector<std::int64_t> lengths;
+    std::size_t begin = 0;
+    for (std::size_t s = 0; s < ids.size(); ++s) {
+        const bool is_end = ids[s] == document_end &&
+                            !std::binary_search(masked.positions.begin(), masked.positions.end(), static_cast<std::int32_t>(s));
+        if (!is_end && s + 1 < ids.size()) continue;
+        lengths.push_back(static_cast<std::int64_t>(s + 1 - begin));
         begin = s + 1;
     }
+    return lengths;
 }
 
 }  // namespace
 
-UnpaddedSamples unpadded_samples(const ShardRows& rows, std::span<const std::int64_t> selected_B,
-                                 std::vector<std::int64_t> numbers_B, std::optional<std::int32_t> document_end) {
-    check(selected_B.size() == numbers_B.size(), selected_B.size(), " rows with ", numbers_B.size(), " numbers");
-    UnpaddedSamples samples;
-    samples.numbers_B = std::move(numbers_B);
-    const std::size_t most_tokens = selected_B.size() * static_cast<std::size_t>(rows.sequence_length),
-                      most_masked = selected_B.size() * static_cast<std::size_t>(rows.max_predictions);
-    samples.input_ids_T.reserve(most_tokens);
-    samples.token_type_ids_T.reserve(most_tokens);
-    samples.masked_rows_M.reserve(most_masked);
-    samples.masked_labels_M.reserve(most_masked);
-    for (const std::int64_t row : selected_B) {
-        check(row >= 0 && row < rows.rows, "row ", row, " of ", rows.rows);
-        const std::int64_t length = length_of(rows, row), first = row * rows.sequence_length;
-        append_masked(rows, row, static_cast<std::int64_t>(samples.input_ids_T.size()), length, samples);
-        const auto append = [&](const auto& values_RS, std::vector<std::int64_t>& to_T) {
-            to_T.insert(to_T.end(), values_RS.begin() + first, values_RS.begin() + first + length);
-        };
-        append(rows.input_ids_RS, samples.input_ids_T);
-        append(rows.segment_ids_RS, samples.token_type_ids_T);
-        samples.lengths_B.push_back(length);
-        if (document_end) append_spans(rows, row, length, *document_end, samples.attention_lengths_A);
-        if (rows.has_labels())
-            samples.next_sentence_labels_B.push_back(rows.next_sentence_labels_R[static_cast<std::size_t>(row)]);
+UnpaddedSamples unpadded_sample(const ShardRows& rows, std::int64_t row, std::int64_t number, const DynamicMasking* masking,
+                                std::optional<std::int32_t> document_end) {
+    check(row >= 0 && row < rows.rows, "row ", row, " of ", rows.rows);
+    const auto mask_S = row_of(rows.input_mask_RS, row, rows.sequence_length);
+    const auto length =
+        static_cast<std::size_t>(std::find_if(mask_S.begin(), mask_S.end(), [](auto m) { return m != 1; }) - mask_S.begin());
+    const auto ids_S = row_of(rows.input_ids_RS, row, rows.sequence_length).first(length);
+    const auto types_S = row_of(rows.segment_ids_RS, row, rows.sequence_length).first(length);
+    MaskedTokens masked = masked_of(rows, row, length);
+    std::vector<std::int32_t> ids(ids_S.begin(), ids_S.end());
+    if (masking != nullptr) {
+        for (std::size_t p = 0; p < masked.positions.size(); ++p)
+            ids[static_cast<std::size_t>(masked.positions[p])] = masked.labels[p];
+        masked = mask_again(ids, number, *masking);
     }
-    return samples;
+    UnpaddedSamples sample;
+    sample.lengths_B = {static_cast<std::int64_t>(length)};
+    sample.numbers_B = {number};
+    sample.input_ids_T.assign(ids.begin(), ids.end());
+    sample.token_type_ids_T.assign(types_S.begin(), types_S.end());
+    sample.masked_rows_M.assign(masked.positions.begin(), masked.positions.end());
+    sample.masked_labels_M.assign(masked.labels.begin(), masked.labels.end());
+    if (rows.has_labels()) sample.next_sentence_labels_B = {rows.next_sentence_labels_R[static_cast<std::size_t>(row)]};
+    if (document_end) sample.attention_lengths_A = spans_of(ids, masked, *document_end);
+    return sample;
 }
 
 }  // namespace bertpretrain

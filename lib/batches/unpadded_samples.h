@@ -3,10 +3,9 @@
 
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <vector>
 
-#include "shards/build/sample.h"
+#include "shards/dynamic_masking.h"
 
 namespace bertpretrain {
 
@@ -23,14 +22,14 @@ struct UnpaddedSamples {
     std::vector<std::int64_t> attention_lengths_A;
 };
 
-/// The real tokens of some rows of shards. A row's list of masked positions ends at its first 0.
+/// Returns one sample, the real tokens of a row. The row's list of masked positions ends at its first 0.
 /// @param rows checked rows (check_rows)
-/// @param selected_B which of them, in this order
-/// @param numbers_B the selected rows' numbers in the order of the run
+/// @param number of the sample in the order of the run
+/// @param masking rules for masks that replace the row's; null: the row's stay
 /// @param document_end if given, attention stays inside each document: a span ends after each token with this id ([SEP]) that is
 /// not at a masked position, and at the row's end
-/// @throws std::logic_error when a masked position lies outside its row's tokens, or the two sizes differ
-UnpaddedSamples unpadded_samples(const ShardRows& rows, std::span<const std::int64_t> selected_B,
-                                 std::vector<std::int64_t> numbers_B, std::optional<std::int32_t> document_end = {});
+/// @throws DataError as mask_again()  @throws std::logic_error when a masked position lies outside the row's tokens
+UnpaddedSamples unpadded_sample(const ShardRows& rows, std::int64_t row, std::int64_t number,
+                                const DynamicMasking* masking = nullptr, std::optional<std::int32_t> document_end = {});
 
 }  // namespace bertpretrain

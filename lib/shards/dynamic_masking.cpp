@@ -31,30 +31,13 @@ void restore_text(ShardRows& rows) {
     std::fill(rows.masked_lm_ids_RP.begin(), rows.masked_lm_ids_RP.end(), 0);
 }
 
-ShardRows mask_again(ShardRows rows, std::span<const std::int64_t> numbers_R, const DynamicMasking& rules) {
-    check(static_cast<std::int64_t>(numbers_R.size()) == rows.rows, "each row has a number, but there are ", numbers_R.size(),
-          " for ", rows.rows, " rows");
-    restore_text(rows);
-    const std::int64_t S = rows.sequence_length, P = std::min(rules.masking.max_predictions, S);
-    rows.max_predictions = P;
-    rows.masked_lm_positions_RP.assign(static_cast<std::size_t>(rows.rows * P), 0);
-    rows.masked_lm_ids_RP.assign(static_cast<std::size_t>(rows.rows * P), 0);
-    for (std::int64_t r = 0; r < rows.rows; ++r) {
-        const std::int8_t* mask_S = rows.input_mask_RS.data() + r * S;
-        const auto length = static_cast<std::size_t>(std::find(mask_S, mask_S + S, std::int8_t{0}) - mask_S);
-        if (length == 0 || rows.input_ids_RS[static_cast<std::size_t>(r * S)] != rules.special_ids.cls)
-            throw DataError(concat("sample ", numbers_R[static_cast<std::size_t>(r)], " begins with token ",
-                                   rows.input_ids_RS[static_cast<std::size_t>(r * S)], ", expected [CLS], which is ",
-                                   rules.special_ids.cls, " in the vocabulary",
-                                   "\n  do: set data.vocabulary to the one that the shards were made with"));
-        const auto number = static_cast<std::uint64_t>(numbers_R[static_cast<std::size_t>(r)]);
-        StreamRng rng(RandomSequence(rules.seed, Purpose::dynamic_masking, number));
-        const MaskedTokens masked = mask_tokens(std::span(rows.input_ids_RS.data() + r * S, length), rules.masking,
-                                                rules.special_ids, rules.vocabulary_size, rng);
-        std::copy(masked.positions.begin(), masked.positions.end(), rows.masked_lm_positions_RP.begin() + r * P);
-        std::copy(masked.labels.begin(), masked.labels.end(), rows.masked_lm_ids_RP.begin() + r * P);
-    }
-    return rows;
+MaskedTokens mask_again(std::span<std::int32_t> tokens, std::int64_t number, const DynamicMasking& rules) {
+    if (tokens.empty() || tokens.front() != rules.special_ids.cls)
+        throw DataError(concat("sample ", number, " begins with ", tokens.empty() ? "no token" : concat("token ", tokens.front()),
+                               ", expected [CLS], which is ", rules.special_ids.cls, " in the vocabulary",
+                               "\n  do: set data.vocabulary to the one that the shards were made with"));
+    StreamRng rng(RandomSequence(rules.seed, Purpose::dynamic_masking, static_cast<std::uint64_t>(number)));
+    return mask_tokens(tokens, rules.masking, rules.special_ids, rules.vocabulary_size, rng);
 }
 
 }  // namespace bertpretrain

@@ -27,11 +27,10 @@ DynamicMasking dynamic_masking(const Vocabulary& vocabulary, double rate, bool w
 /// @param rows checked rows (check_rows)
 void restore_text(ShardRows& rows);
 
-/// Returns the rows with new masks, a pure function of the rules and each row's number. The lists are max_predictions wide,
-/// but at most sequence_length.
-/// @param rows checked rows (check_rows)
-/// @param numbers_R each row's sample number in the run, which differs between epochs, so that the masks differ too
-/// @throws DataError if a row does not begin with [CLS]
-ShardRows mask_again(ShardRows rows, std::span<const std::int64_t> numbers_R, const DynamicMasking& rules);
+/// Masks a row's tokens, a pure function of the rules, the tokens and the number.
+/// @param tokens without padding, the original ones; modified in place
+/// @param number the row's sample number in the run, which differs between epochs, so that the masks differ too
+/// @throws DataError if the tokens do not begin with [CLS]
+MaskedTokens mask_again(std::span<std::int32_t> tokens, std::int64_t number, const DynamicMasking& rules);
 
 }  // namespace bertpretrain

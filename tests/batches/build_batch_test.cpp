@@ -111,9 +111,12 @@ TEST_CASE("a list of masked positions ends at its first 0, or is full") {
     std::fill(rows.input_mask_RS.begin(), rows.input_mask_RS.end(), std::int8_t{1});
     rows.masked_lm_positions_RP = {0, 0, 3, 0, 1, 5};
     rows.masked_lm_ids_RP = {0, 0, 30, 0, 10, 50};
-    const UnpaddedSamples samples = unpadded_samples(rows, Values{0, 1, 2}, {0, 1, 2});
-    CHECK(samples.masked_rows_M == Values{6 + 3, 12 + 1, 12 + 5});
-    CHECK(samples.masked_labels_M == Values{30, 10, 50});
+    const std::vector<UnpaddedSamples> samples = unpadded_samples(rows, {0, 1, 2}, {0, 1, 2});
+    const std::vector<Values> positions{{}, {3}, {1, 5}}, labels{{}, {30}, {10, 50}};
+    for (std::size_t b = 0; b < 3; ++b) {
+        CHECK(samples[b].masked_rows_M == positions[b]);
+        CHECK(samples[b].masked_labels_M == labels[b]);
+    }
 }
 
 TEST_CASE("with a document's end, each document of a row is a span of attention with dropout of its own") {
@@ -124,8 +127,9 @@ TEST_CASE("with a document's end, each document of a row is a span of attention 
     rows.input_mask_RS = {1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0};
     rows.masked_lm_positions_RP = {4, 6, 0, 0};  // a random token at position 6 happens to be [SEP]
     rows.masked_lm_ids_RP = {word, word, 0, 0};
-    const UnpaddedSamples samples = unpadded_samples(rows, Values{0, 1}, {7, 8}, sep);
-    CHECK(samples.attention_lengths_A == Values{4, 2, 2, 5});
+    const std::vector<UnpaddedSamples> samples = unpadded_samples(rows, {0, 1}, {7, 8}, sep);
+    CHECK(samples[0].attention_lengths_A == Values{4, 2, 2});
+    CHECK(samples[1].attention_lengths_A == Values{5});
     const MicroBatch batch = build_batch(samples);
     CHECK(batch.layout.starts_B1 == Values{0, 4, 6, 8, 13});
     constexpr std::int64_t next_span = std::int64_t{1} << 48;
@@ -153,7 +157,7 @@ TEST_CASE("unchecked rows cause no access beyond their tokens") {
     ShardRows rows = empty_rows(1, 6, 2);
     rows.input_mask_RS = {1, 1, 1, 0, 0, 0};
     rows.masked_lm_positions_RP = {3, 0};
-    CHECK_THROWS_AS(unpadded_samples(rows, Values{0}, {0}), std::logic_error);
+    CHECK_THROWS_AS(unpadded_sample(rows, 0, 0), std::logic_error);
 }
 
 TEST_CASE("a batch stays the same on its way to a device") {

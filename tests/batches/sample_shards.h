@@ -5,14 +5,16 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "batches/micro_batch.h"
-#include "batches/padded_rows.h"
 #include "batches/shard_files.h"
+#include "batches/unpadded_samples.h"
 #include "core/random.h"
+#include "shards/build/sample.h"
 #include "shards/build/shard_writer.h"
 #include "support/files.h"
 
@@ -50,6 +52,16 @@ inline ShardRows sample_rows(std::int64_t shard, std::int64_t first, std::int64_
     ShardRows rows = empty_rows(count, sequence_length, max_predictions);
     for (std::int64_t r = 0; r < count; ++r) fill_row(rows, r, shard, first + r);
     return rows;
+}
+
+/// Returns the rows `selected` as samples with these numbers.
+inline std::vector<UnpaddedSamples> unpadded_samples(const ShardRows& rows, const std::vector<std::int64_t>& selected,
+                                                     const std::vector<std::int64_t>& numbers,
+                                                     std::optional<std::int32_t> document_end = {}) {
+    std::vector<UnpaddedSamples> samples;
+    for (std::size_t i = 0; i < selected.size(); ++i)
+        samples.push_back(unpadded_sample(rows, selected[i], numbers[i], nullptr, document_end));
+    return samples;
 }
 
 /// Shards 0, 1, ... with the given numbers of rows, one band each (the writer's bands have more rows than any of them).

@@ -6,6 +6,7 @@
 #include "batches/refusal.h"
 #include "batches/sample_shards.h"
 #include "core/error.h"
+#include "shards/sample_rows.h"
 #include "support/catch.h"
 #include "support/golden.h"
 
@@ -323,12 +324,7 @@ TEST_CASE("dynamic masks depend on the sample's number: not on ranks, micro-batc
     for (std::int64_t r = 0; r < 40; ++r) rows.input_ids_RS[static_cast<std::size_t>(r * sample_length)] = cls;
     write_shard(
         shards.files[0], {40, sample_length, sample_predictions},
-        [&](std::int64_t first, std::int64_t count) {
-            ShardRows part = empty_rows(count, sample_length, sample_predictions);
-            for (std::int64_t r = 0; r < count; ++r) copy_row(rows, first + r, part, r);
-            return part;
-        },
-        1);
+        [&](std::int64_t first, std::int64_t count) { return slice(rows, first, count); }, 1);
     const auto run = [&](std::int64_t world_size, std::int64_t micro_batch_size, const std::vector<std::int64_t>& steps) {
         std::map<std::int64_t, MaskedSample> samples;
         for (std::int64_t rank = 0; rank < world_size; ++rank) {

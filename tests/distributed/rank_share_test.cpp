@@ -1,9 +1,9 @@
 // How evenly and efficiently ranks share a corpus whose windows have a realistic size.
 #include <algorithm>
 
-#include "batches/padded_rows.h"
 #include "batches/step_source.h"
 #include "core/random.h"
+#include "shards/build/sample.h"
 #include "shards/build/shard_writer.h"
 #include "shards/hdf5_handle.h"
 #include "support/catch.h"

@@ -17,6 +17,7 @@
 #include "shards/check/shard_statistics.h"
 #include "shards/chunked_dataset.h"
 #include "shards/dynamic_masking.h"
+#include "shards/sample_rows.h"
 
 using namespace bertpretrain;
 
@@ -173,7 +174,7 @@ void use_rows(Input& input) {
     std::vector<std::int64_t> numbers(static_cast<std::size_t>(rows.rows));
     DynamicMasking masking{{0.3, 8, {}}, {0, 1, 2, 3, 4}, vocabulary_size, 1};
     if (input.flag()) masking.masking.continues_word.assign(vocabulary_size, 1);
-    check_rows(mask_again(rows, numbers, masking), vocabulary_size, "masked again");
+    check_rows(bertpretrain::testing::mask_again(rows, numbers, masking), vocabulary_size, "masked again");
 }
 
 }  // namespace

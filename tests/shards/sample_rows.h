@@ -1,12 +1,15 @@
 #pragma once
 // Generated rows and documents for tests.
 
+#include <algorithm>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "core/random.h"
 #include "shards/build/sample_group.h"
 #include "shards/build/shard_writer.h"
+#include "shards/dynamic_masking.h"
 
 namespace bertpretrain::testing {
 
@@ -72,6 +75,23 @@ inline ShardRows slice(const ShardRows& rows, std::int64_t first, std::int64_t c
             cut(rows.masked_lm_positions_RP, P),
             cut(rows.masked_lm_ids_RP, P),
             rows.has_labels() ? cut(rows.next_sentence_labels_R, 1) : std::vector<std::int8_t>{}};
+}
+
+/// Returns the rows with new masks in lists of rules.masking.max_predictions, but at most sequence_length.
+/// @param numbers_R the rows' sample numbers
+inline ShardRows mask_again(ShardRows rows, const std::vector<std::int64_t>& numbers_R, const DynamicMasking& rules) {
+    restore_text(rows);
+    const auto R = static_cast<std::size_t>(rows.rows), S = static_cast<std::size_t>(rows.sequence_length);
+    rows.max_predictions = std::min(rules.masking.max_predictions, rows.sequence_length);
+    rows.masked_lm_positions_RP.assign(R * static_cast<std::size_t>(rows.max_predictions), 0);
+    rows.masked_lm_ids_RP = rows.masked_lm_positions_RP;
+    for (std::size_t r = 0; r < R; ++r) {
+        const auto mask = rows.input_mask_RS.begin() + static_cast<std::ptrdiff_t>(r * S);
+        const auto length = static_cast<std::size_t>(std::count(mask, mask + rows.sequence_length, 1));
+        const auto tokens = std::span(rows.input_ids_RS).subspan(r * S, length);
+        put_masked(bertpretrain::mask_again(tokens, numbers_R[r], rules), rows, static_cast<std::int64_t>(r));
+    }
+    return rows;
 }
 
 inline void write_rows(const std::filesystem::path& file, const ShardRows& rows, std::size_t threads = 1) {
