@@ -223,6 +223,7 @@ void plan(const PlanArguments& arguments) {
         log_warning(concat("model.vocab_size is \"auto\" and ", forecaster.experiment.settings.data.training_shards.first(),
                            " does not exist; assuming BERT's own vocabulary, ",
                            with_thousands(shape_of(forecaster.on(1).settings.model).vocab_size), " rows"));
+    for (const std::string& warning : forecaster.on(1).warnings) log_warning(warning);
     const auto deadline = arguments.deadline.empty() ? std::nullopt : std::optional(hours_of(arguments.deadline));
     const std::optional<MeasuredRun> measured = measured_run(arguments);
     const ForecastGrid inputs = plan_inputs(forecaster, arguments, measured);

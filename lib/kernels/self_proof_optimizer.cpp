@@ -59,6 +59,10 @@ ProofComputation optimizer_computation(ProofInputs in) {
             kernels.lans_moments(pass, sums);
             kernels.lans_apply(pass);
         });
+        add_results(results, "StableAdamW", slice, [&](const OptimizerPass& pass, std::span<double> sums) {
+            kernels.stable_adamw_moments(pass, sums.first(pass.blocks.parts.size()));
+            kernels.lamb_apply(pass);
+        });
         return results;
     };
 }

@@ -5,7 +5,7 @@
 
 namespace bertpretrain {
 
-/// Prepares one step of AdamW, LAMB and LANS, each from the same state.
+/// Prepares one step of AdamW, LAMB, LANS and StableAdamW, each from the same state.
 ProofComputation optimizer_computation(ProofInputs in);
 
 }  // namespace bertpretrain

@@ -39,7 +39,14 @@ ShardedOptimizer::ShardedOptimizer(const OptimizerConfig& config, const Paramete
     };
     state_ = {zeros(), zeros(), zeros()};
     for (const PlacedParameter& parameter : layout.parameters())
-        factors_.push_back({.weight_decay = parameter.spec.decays ? config_.weight_decay : 0});
+        tensors_.push_back({static_cast<double>(parameter.spec.elements()), parameter.spec.decays});
+    factors_.resize(tensors_.size());
+    set_peak_rate(config_.learning_rate);
+}
+
+void ShardedOptimizer::set_peak_rate(double peak) {
+    const double weight_decay = config_.weight_decay / (config_.name == OptimizerName::stable_adamw ? peak : 1);
+    for (std::size_t p = 0; p < tensors_.size(); ++p) factors_[p].weight_decay = tensors_[p].decays ? weight_decay : 0;
 }
 
 void ShardedOptimizer::copy_weights_into(const at::Tensor& flat_compute_weights) const {
@@ -81,6 +88,9 @@ UpdateResult ShardedOptimizer::update(const at::Tensor& gradient_slice, const at
         case OptimizerName::lans:
             update_lans(pass, learning_rate, exchange);
             break;
+        case OptimizerName::stable_adamw:
+            update_stable_adamw(pass, learning_rate, exchange);
+            break;
     }
     return result;
 }
@@ -112,6 +122,15 @@ void ShardedOptimizer::update_lans(const OptimizerPass& pass, double learning_ra
         factors_[p].gradient_rate = learning_rate * (1 - beta1) * trust_ratio(weight, gradient);
     }
     kernels_.lans_apply(pass);
+}
+
+void ShardedOptimizer::update_stable_adamw(const OptimizerPass& pass, double learning_rate, BlockSumExchange& exchange) {
+    std::vector<double> own = sums_.room(1);
+    kernels_.stable_adamw_moments(pass, own);
+    const std::vector<double> squares = sums_.totals(own, 1, exchange);
+    for (std::size_t p = 0; p < factors_.size(); ++p)
+        factors_[p].momentum_rate = learning_rate / std::max(1.0, std::sqrt(squares[p] / tensors_[p].elements));
+    kernels_.lamb_apply(pass);
 }
 
 }  // namespace bertpretrain

@@ -1,5 +1,5 @@
 #pragma once
-// AdamW, LAMB and LANS on one shard's slice of the flat buffers.
+// AdamW, LAMB, LANS and StableAdamW on one shard's slice of the flat buffers.
 
 #include <cstdint>
 #include <optional>
@@ -21,7 +21,7 @@ struct UpdateResult {
 };
 
 /// Owns the fp32 weights and both moments of one shard. Given the same gradients, the weights are bitwise equal for any number of
-/// shards, because trust ratios are computed per tensor, across shards.
+/// shards, because trust ratios and root mean squares are computed per tensor, across shards.
 ///
 /// With g = gradient * min(1, max_grad_norm / norm over all tensors), bias-corrected moments m and v of g, and
 /// r = m / (sqrt(v) + eps) + weight_decay * w (no decay for tensors that are exempt):
@@ -29,6 +29,9 @@ struct UpdateResult {
 ///   lamb   w -= lr * (|w| / |r|) * r, ratio 1 for tensors without decay       (You et al. 2020, as apex FusedLAMB)
 ///   lans   g := g / (|g| + eps) per tensor; c = g / (sqrt(v) + eps) + weight_decay * w;
 ///          w -= lr * (beta1 * (|w| / |r|) * r + (1 - beta1) * (|w| / |c|) * c)  (Zheng et al. 2020)
+///   stable_adamw  lr := lr / max(1, rms), where rms^2 = mean(g^2 / max(v, eps^2)) per tensor;
+///          w := w * (1 - weight_decay * lr / peak) - lr * m / (sqrt(v) + eps)   (Wortsman et al. 2023, as torch-optimi with
+///          decouple_lr); see set_peak_rate()
 /// A ratio is 1 if one of its norms is 0. With lamb, weight_decay 0 also sets all ratios to 1: apex applies them only to groups
 /// with decay (unless use_nvlamb is set), so runs that follow its recipes keep their curves.
 class ShardedOptimizer {
@@ -48,8 +51,12 @@ public:
     /// Writes this shard's weights to its part of a flat buffer, like `update`.
     void copy_weights_into(const at::Tensor& flat_compute_weights) const;
 
+    /// Sets the peak of the schedule, of which stable_adamw's weight decay takes the rate as a share. Until then it is the
+    /// configuration's learning_rate. @param peak above 0
+    void set_peak_rate(double peak);
+
     /// Performs one step. All shards call it together. Waits for the device and communicates with the other shards: once for
-    /// adamw, twice for lamb and lans.
+    /// adamw, twice for the others.
     /// @param gradient_slice fp32, summed over all ranks; not changed
     /// @param flat_compute_weights bf16 or fp32, layout.flat_elements(); this shard's part receives the new weights, all other
     /// elements and the padding stay unchanged
@@ -59,16 +66,23 @@ public:
                         std::int64_t step, BlockSumExchange& exchange);
 
 private:
+    struct Tensor {
+        double elements = 0;
+        bool decays = false;
+    };
+
     void update_adamw(const OptimizerPass& pass, double learning_rate);
     void update_lamb(const OptimizerPass& pass, double learning_rate, BlockSumExchange& exchange);
     void update_lans(const OptimizerPass& pass, double learning_rate, BlockSumExchange& exchange);
+    void update_stable_adamw(const OptimizerPass& pass, double learning_rate, BlockSumExchange& exchange);
 
     OptimizerConfig config_;
     std::int64_t flat_elements_;
     BlockSums sums_;
     const OptimizerKernels& kernels_;
     OptimizerState state_;
-    std::vector<TensorFactors> factors_;  ///< by parameter; weight_decay is set once, the other factors in each step
+    std::vector<Tensor> tensors_;         ///< by parameter
+    std::vector<TensorFactors> factors_;  ///< by parameter; set_peak_rate() sets weight_decay, each step the other factors
 };
 
 }  // namespace bertpretrain

@@ -89,6 +89,14 @@ void resolve_optimizer(Resolution& r) {
     name = kept;
 }
 
+void warn_of_clipping(Resolution& r) {
+    const OptimizerConfig& optimizer = r.plan.settings.optimizer;
+    if (optimizer.name != OptimizerName::stable_adamw || optimizer.max_grad_norm == 0) return;
+    r.plan.warnings.push_back(concat("optimizer.name = \"stable_adamw\" with optimizer.max_grad_norm = ", optimizer.max_grad_norm,
+                                     ": large gradients are limited twice, per tensor and over all tensors; ModernBERT was "
+                                     "trained without the second\n  do: set optimizer.max_grad_norm to 0"));
+}
+
 /// Shards for masked words alone have no labels of next sentences.
 void refuse_missing_labels(Objective objective, const DataPlan& data, const Manifest& manifest) {
     if (objective == Objective::mlm || manifest.settings.has_labels()) return;
@@ -315,6 +323,7 @@ RunPlan resolve(const RequestedExperiment& requested, const Launch& launch, cons
     r.plan.settings = settings;
     r.plan.origins = requested.origins;
     resolve_optimizer(r);
+    warn_of_clipping(r);
     resolve_vocab_size(r);
     resolve_data(r);
     resolve_compute(r);

@@ -98,7 +98,9 @@ const fs::path& restarted_run() {
     static const fs::path made =
         made_once("restarted_run",
                   [](const fs::path& folder) {
-                      const fs::path config = write_experiment(folder), run = folder / "run";
+                      // whose weight decay follows the peak of the rate
+                      const json stable = {{"optimizer", {{"name", "stable_adamw"}, {"weight_decay", 0.1}}}};
+                      const fs::path config = write_experiment(folder, stable), run = folder / "run";
                       for (const std::string options :
                            {"--set schedule.total_steps=7", "--set schedule.total_steps=9 --set optimizer.learning_rate=0.002",
                             "--set schedule.total_steps=12"})

@@ -29,7 +29,7 @@ double largest_loss_difference(const std::filesystem::path& run_a, const std::fi
 
 TEST_CASE("1, 2, 3 and 4 ranks at ZeRO stages 0 and 1 train the same model, with dropout and clipping") {
     NEEDS_TRAIN();
-    const std::string optimizer = GENERATE("adamw", "lamb", "lans");
+    const std::string optimizer = GENERATE("adamw", "lamb", "lans", "stable_adamw");
     CAPTURE(optimizer);
     const TemporaryFolder folder;
     const auto config = write_distributed_experiment(folder, {{"optimizer", {{"name", optimizer}}}});

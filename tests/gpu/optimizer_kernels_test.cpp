@@ -47,6 +47,7 @@ TEST_CASE("on a GPU optimizers give weights and moments the CPU's bits", "[gpu]"
     };
     check(&OptimizerKernels::lamb_moments, &OptimizerKernels::lamb_apply);
     check(&OptimizerKernels::lans_moments, &OptimizerKernels::lans_apply);
+    check(&OptimizerKernels::stable_adamw_moments, &OptimizerKernels::lamb_apply);
     const decltype(&OptimizerKernels::lamb_moments) no_sums = nullptr;
     for (const auto plain : {&OptimizerKernels::adamw, &OptimizerKernels::lamb_apply, &OptimizerKernels::lans_apply})
         check(no_sums, plain);

@@ -46,11 +46,13 @@ struct Results {
         if (name == "lamb_apply") kernels.lamb_apply(pass);
         if (name == "lans_moments") kernels.lans_moments(pass, sums);
         if (name == "lans_apply") kernels.lans_apply(pass);
+        if (name == "stable_adamw_moments") kernels.stable_adamw_moments(pass, sums);
         if (name == "sum_squares") kernels.sum_squares(gradient, runs, sums);
     }
 };
 
-const std::vector<std::string> all_kernels{"adamw", "lamb_moments", "lamb_apply", "lans_moments", "lans_apply", "sum_squares"};
+const std::vector<std::string> all_kernels{"adamw",      "lamb_moments",         "lamb_apply", "lans_moments",
+                                           "lans_apply", "stable_adamw_moments", "sum_squares"};
 
 void check_same(const Results& ours, const Results& other) {
     CHECK(same_bits(ours.state.master, other.state.master));

@@ -46,10 +46,12 @@ void run(const OptimizerKernels& kernels, const std::string& name, Case& one) {
     if (name == "lamb_apply") kernels.lamb_apply(one.pass);
     if (name == "lans_moments") kernels.lans_moments(one.pass, one.sums);
     if (name == "lans_apply") kernels.lans_apply(one.pass);
+    if (name == "stable_adamw_moments") kernels.stable_adamw_moments(one.pass, one.sums);
     if (name == "sum_squares") kernels.sum_squares(one.pass.gradient, blocks(), one.sums);
 }
 
-const std::vector<std::string> all_kernels = {"adamw", "lamb_moments", "lamb_apply", "lans_moments", "lans_apply", "sum_squares"};
+const std::vector<std::string> all_kernels = {"adamw",      "lamb_moments",         "lamb_apply", "lans_moments",
+                                              "lans_apply", "stable_adamw_moments", "sum_squares"};
 
 }  // namespace
 

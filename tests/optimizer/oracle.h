@@ -1,6 +1,7 @@
 #pragma once
 // The optimizers in float64, one tensor and one element at a time, as written in their papers.
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <string>
@@ -15,7 +16,7 @@ struct OracleTensor {
 
 struct Oracle {
     std::string name;
-    double beta1, beta2, eps, decay, clip;
+    double beta1, beta2, eps, decay, clip, peak;
     std::vector<OracleTensor> tensors;
 
     static double norm(const std::vector<double>& x) {
@@ -35,6 +36,7 @@ struct Oracle {
             if (name == "adamw") adamw(tensors[i], gradients[i], rate, t);
             if (name == "lamb") lamb(tensors[i], gradients[i], rate, t);
             if (name == "lans") lans(tensors[i], gradients[i], rate, t);
+            if (name == "stable_adamw") stable_adamw(tensors[i], gradients[i], rate, t);
         }
         return global;
     }
@@ -81,6 +83,17 @@ private:
         const double ratio_r = size > 0 && norm(r) > 0 ? size / norm(r) : 1,
                      ratio_c = size > 0 && norm(c) > 0 ? size / norm(c) : 1;
         for (std::size_t i = 0; i < g.size(); ++i) x.w[i] -= rate * (beta1 * ratio_r * r[i] + (1 - beta1) * ratio_c * c[i]);
+    }
+
+    void stable_adamw(OracleTensor& x, const std::vector<double>& g, double rate, int t) const {
+        moments(x, g);
+        double sum = 0;
+        for (std::size_t i = 0; i < g.size(); ++i) sum += g[i] * g[i] / std::max(x.v[i] / (1 - std::pow(beta2, t)), eps * eps);
+        rate /= std::max(1.0, std::sqrt(sum / static_cast<double>(g.size())));
+        for (std::size_t i = 0; i < g.size(); ++i) {
+            if (x.decays) x.w[i] *= 1 - rate / peak * decay;
+            x.w[i] -= rate * m_hat(x, i, t) / root(x, i, t);
+        }
     }
 };
 

@@ -45,6 +45,7 @@ Oracle oracle_of(const OptimizerConfig& config, const ParameterLayout& layout) {
                   config.eps,
                   config.weight_decay,
                   config.max_grad_norm,
+                  config.learning_rate,
                   {}};
     const auto weights = tensors_of(layout, problem_weights(layout));
     for (std::size_t p = 0; p < weights.size(); ++p) {
@@ -66,8 +67,8 @@ double difference(const std::vector<float>& ours, const std::vector<double>& ora
 
 }  // namespace
 
-TEST_CASE("AdamW, LAMB and LANS follow the formulas in float64 to 1e-6 over 20 steps") {
-    const std::string name = GENERATE("adamw", "lamb", "lans");
+TEST_CASE("AdamW, LAMB, LANS and StableAdamW follow the formulas in float64 to 1e-6 over 20 steps") {
+    const std::string name = GENERATE("adamw", "lamb", "lans", "stable_adamw");
     const bool reference = GENERATE(false, true);
     const double clip = reference ? 0.5 : GENERATE(0.0, 0.5, 1000.0);
     CAPTURE(name, clip, reference);
@@ -94,7 +95,7 @@ TEST_CASE("AdamW, LAMB and LANS follow the formulas in float64 to 1e-6 over 20 s
 }
 
 TEST_CASE("a gradient of zeros leaves a tensor unchanged, or only decays it") {
-    const std::string name = GENERATE("adamw", "lamb", "lans");
+    const std::string name = GENERATE("adamw", "lamb", "lans", "stable_adamw");
     CAPTURE(name);
     Run run(config_of(name, 1));
     const auto before = tensors_of(run.layout, run.compute_weights);
@@ -102,7 +103,8 @@ TEST_CASE("a gradient of zeros leaves a tensor unchanged, or only decays it") {
     const auto after = tensors_of(run.layout, run.compute_weights);
     const std::size_t key_bias = run.layout.index_of("key.bias"), idle = run.layout.index_of("idle.weight");
     CHECK(after[key_bias] == before[key_bias]);
-    // Only decay changes it: r = c = decay * w. LAMB and LANS scale r to the norm of w, AdamW does not.
+    // Only decay changes it: r = c = decay * w. LAMB and LANS scale r to the norm of w, AdamW does not. StableAdamW's decay is a
+    // share of the weight at the peak rate.
     const double rate = name == "adamw" ? 0.01 * 0.01 : 0.01;
     for (std::size_t i = 0; i < before[idle].size(); ++i)
         CHECK(after[idle][i] == Approx(before[idle][i] * std::pow(1 - rate, 5)).epsilon(1e-6));
@@ -122,8 +124,22 @@ TEST_CASE("LAMB without weight decay takes AdamW's steps: like apex, it applies 
         CHECK(difference(of_lamb[p], std::vector<double>(of_adamw[p].begin(), of_adamw[p].end())) < 1e-6);
 }
 
+TEST_CASE("StableAdamW's weight decay follows the peak that was set last, and the other optimizers' does not") {
+    const std::string name = GENERATE("adamw", "lamb", "lans", "stable_adamw");
+    CAPTURE(name);
+    OptimizerConfig doubled = config_of(name, 1);
+    doubled.learning_rate *= 2;
+    Run set(config_of(name, 1)), made(doubled);
+    set.optimizer.set_peak_rate(doubled.learning_rate);
+    for (int t = 1; t <= 3; ++t) {
+        set.step(t);
+        made.step(t);
+    }
+    CHECK(at::equal(set.compute_weights, made.compute_weights));
+}
+
 TEST_CASE("a gradient that is not finite, or whose square is not, changes nothing") {
-    const std::string name = GENERATE("adamw", "lamb", "lans");
+    const std::string name = GENERATE("adamw", "lamb", "lans", "stable_adamw");
     const float bad = GENERATE(std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity(),
                                -std::numeric_limits<float>::infinity(), 1e30F);
     CAPTURE(name, bad);
@@ -143,7 +159,7 @@ TEST_CASE("a gradient that is not finite, or whose square is not, changes nothin
 }
 
 TEST_CASE("bf16 compute weights are rounded like ATen rounds, and padding stays unchanged") {
-    const std::string name = GENERATE("adamw", "lamb", "lans");
+    const std::string name = GENERATE("adamw", "lamb", "lans", "stable_adamw");
     Run run(config_of(name, 1));
     at::Tensor compute_weights = at::zeros_like(run.compute_weights, run.compute_weights.options().dtype(at::kBFloat16));
     run.optimizer.update(problem_gradients(run.layout, 1), compute_weights, 0.01, 1, run.exchange);

@@ -73,7 +73,7 @@ Outcome train(const OptimizerConfig& config, const WorldChoice& setting) {
 }  // namespace
 
 TEST_CASE("1, 2, 3 and 5 shards, and ZeRO stages 0 and 1, give the same weights to the last bit") {
-    const std::string name = GENERATE("adamw", "lamb", "lans");
+    const std::string name = GENERATE("adamw", "lamb", "lans", "stable_adamw");
     const bool reference = GENERATE(false, true);
     CAPTURE(name, reference);
     const OptimizerKernels* kernels = reference ? &reference_optimizer_kernels() : nullptr;

@@ -92,6 +92,16 @@ TEST_CASE("auto means a GPU where there is one, and cuda without one is refused"
     CHECK(resolve(small(), Launch{}, hidden, {}, nullptr).warnings.size() == 1);
 }
 
+TEST_CASE("stable_adamw with clipping over all tensors is allowed, with a warning") {
+    ExperimentConfig experiment = small();
+    CHECK(plan_of(experiment).warnings.empty());
+    experiment.optimizer.name = OptimizerName::stable_adamw;
+    REQUIRE(plan_of(experiment).warnings.size() == 1);
+    CHECK_THAT(plan_of(experiment).warnings.front(), Catch::Contains("set optimizer.max_grad_norm to 0"));
+    experiment.optimizer.max_grad_norm = 0;
+    CHECK(plan_of(experiment).warnings.empty());
+}
+
 TEST_CASE("loader threads are half of the cores, shared by the host's ranks, from 1 to 8") {
     Launch launch;
     MachineFacts machine;

@@ -41,7 +41,9 @@ const std::vector<BadSetting> bad_settings{
     {R"({"model": {"hidden_dropout_prob": 1.5}})", config_exit, {"model.hidden_dropout_prob = 1.5", "between 0 and 0.9"}},
     {R"({"schedule": {"total_steps": 0}})", config_exit, {"schedule.total_steps = 0", "1"}},
     {R"({"optimizer": {"learning_rate": 0}})", config_exit, {"optimizer.learning_rate = 0", "> 0"}},
-    {R"({"optimizer": {"name": "adam"}})", config_exit, {"optimizer.name = \"adam\"", "\"adamw\", \"lamb\", \"lans\""}},
+    {R"({"optimizer": {"name": "adam"}})",
+     config_exit,
+     {"optimizer.name = \"adam\"", "\"adamw\", \"lamb\", \"lans\", \"stable_adamw\""}},
     {R"({"optimizer": {"betas": [0.9, 0.99, 0.999]}})", config_exit, {"optimizer.betas", "3 numbers", "expected two"}},
     {R"({"optimizer": {"betas": [0.9, 1]}})", config_exit, {"optimizer.betas", "1", "below 1"}},
     // conflicts between two settings

@@ -76,6 +76,14 @@ BERTPRETRAIN_INLINE void direction(const float* __restrict numerator, float scal
         out[i] = numerator[i] * scale / (std::sqrt(exp_avg_sq[i] * s.unbias2) + s.eps) + master[i] * s.weight_decay;
 }
 
+BERTPRETRAIN_INLINE void normalize(const float* __restrict gradient, const float* __restrict exp_avg_sq, float* __restrict out,
+                                   std::int64_t n, const Scalars& s) {
+    for (std::int64_t i = 0; i < n; ++i) {
+        const float root = std::sqrt(exp_avg_sq[i] * s.unbias2);
+        out[i] = gradient[i] * s.gradient_scale / (root > s.eps ? root : s.eps);
+    }
+}
+
 BERTPRETRAIN_INLINE void subtract(float* __restrict master, const float* __restrict step, float rate, std::int64_t n) {
     for (std::int64_t i = 0; i < n; ++i) master[i] -= step[i] * rate;
 }
@@ -131,6 +139,9 @@ struct Stretch {
     }
     BERTPRETRAIN_INLINE_MEMBER void momentum_direction(float* out) const { direct(of.exp_avg, s.unbias1, out); }
     BERTPRETRAIN_INLINE_MEMBER void gradient_direction(float* out) const { direct(of.gradient, s.gradient_scale, out); }
+    BERTPRETRAIN_INLINE_MEMBER void normalized_gradient(float* out) const {
+        normalize(of.gradient + first, of.exp_avg_sq + first, out, n, s);
+    }
     BERTPRETRAIN_INLINE_MEMBER void move(const float* step) const {
         subtract(of.master + first, step, s.momentum_rate, n);
         copy_out();
@@ -206,6 +217,14 @@ BERTPRETRAIN_INLINE void lans_apply_part(const Elements& of, const Scalars& s, s
     });
 }
 
+/// @param normalized of all elements of the part
+BERTPRETRAIN_INLINE void stable_adamw_moments_part(const Elements& of, const Scalars& s, std::int64_t n, float* normalized) {
+    for_stretches(of, s, n, [=](const Stretch& one) BERTPRETRAIN_INLINE_MEMBER {
+        one.moments();
+        one.normalized_gradient(normalized + one.first);
+    });
+}
+
 /// Calls body(Elements, Scalars, number of elements, index of the part) in parallel. Parts are independent, so their order does
 /// not matter.
 template <class Body>
@@ -263,6 +282,14 @@ public:
     void lans_apply(const OptimizerPass& pass) const override {
         for_each_part(pass, [](const Elements& of, const Scalars& scalars, std::int64_t n, std::size_t) {
             by_instruction_set<&lans_apply_part>(of, scalars, n);
+        });
+    }
+
+    void stable_adamw_moments(const OptimizerPass& pass, std::span<double> sums) const override {
+        for_each_part(pass, [&](const Elements& of, const Scalars& scalars, std::int64_t n, std::size_t i) {
+            float normalized[optimizer_block_elements];
+            by_instruction_set<&stable_adamw_moments_part>(of, scalars, n, +normalized);
+            sums[i] = squares(normalized, n);
         });
     }
 };

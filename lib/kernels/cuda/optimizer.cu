@@ -47,27 +47,41 @@ struct Element {
     __device__ float gradient_direction(const DeviceConstants& c, const DeviceRun& run) const {
         return direction(gradient * run.gradient_scale, c, run);
     }
+    __device__ float normalized_gradient(const DeviceConstants& c, const DeviceRun& run) const {
+        const float root = sqrtf(exp_avg_sq * c.unbias2);
+        return gradient * run.gradient_scale / (root > c.eps ? root : c.eps);
+    }
 };
 
 template <OptimizerRule rule>
 constexpr bool takes_moments = rule != OptimizerRule::lamb_apply&& rule != OptimizerRule::lans_apply;
 template <OptimizerRule rule>
-constexpr bool moves_weights = rule != OptimizerRule::lamb_moments&& rule != OptimizerRule::lans_moments;
+constexpr bool moves_weights = rule == OptimizerRule::adamw || !takes_moments<rule>;
 template <OptimizerRule rule>
 constexpr bool is_lans = rule == OptimizerRule::lans_moments || rule == OptimizerRule::lans_apply;
+template <OptimizerRule rule>
+constexpr int kinds_of_sums = rule == OptimizerRule::stable_adamw_moments ? 1
+                              : is_lans<rule>                             ? 3
+                                                                          : 2;
 
-/// Applies a rule to one element. @param squares  accumulates the squares of master, r and c
+__device__ __forceinline__ void add_square(double& sum, float value) {
+    sum += static_cast<double>(value) * static_cast<double>(value);
+}
+
+/// Applies a rule to one element. @param squares  accumulates the squares of master, r and c, or that of u
 template <OptimizerRule rule>
 __device__ __forceinline__ void step(Element& element, const DeviceConstants& c, const DeviceRun& run, double (&squares)[3]) {
     if constexpr (takes_moments<rule>) element.update_moments(c, run);
     const float r = element.momentum_direction(c, run);
     const float g = is_lans<rule> ? element.gradient_direction(c, run) : 0.0F;
-    if constexpr (moves_weights<rule>) {
+    if constexpr (rule == OptimizerRule::stable_adamw_moments) {
+        add_square(squares[0], element.normalized_gradient(c, run));
+    } else if constexpr (moves_weights<rule>) {
         element.master -= is_lans<rule> ? r * run.momentum_rate + g * run.gradient_rate : r * run.momentum_rate;
     } else {
-        squares[0] += static_cast<double>(element.master) * static_cast<double>(element.master);
-        squares[1] += static_cast<double>(r) * static_cast<double>(r);
-        squares[2] += static_cast<double>(g) * static_cast<double>(g);
+        add_square(squares[0], element.master);
+        add_square(squares[1], r);
+        add_square(squares[2], g);
     }
 }
 
@@ -122,7 +136,7 @@ __global__ void __launch_bounds__(pass_threads)
     });
     if constexpr (moves_weights<rule>) return;
     block_sums(squares, 0);
-    constexpr int kinds = is_lans<rule> ? 3 : 2;
+    constexpr int kinds = kinds_of_sums<rule>;
     if (threadIdx.x == 0)
         for (int k = 0; k < kinds; ++k) slices.sums[kinds * std::int64_t{blockIdx.x} + k] = squares[k];
 }
@@ -134,7 +148,7 @@ __global__ void __launch_bounds__(pass_threads)
     for_quads(part, quads, [&](std::int64_t offset, std::int64_t left, bool whole) {
         float some[4];
         load_some(values + part.begin + offset, left, whole, some);
-        for (const float value : some) squares[0] += static_cast<double>(value) * static_cast<double>(value);
+        for (const float value : some) add_square(squares[0], value);
     });
     block_sums(squares, 0);
     if (threadIdx.x == 0) sums[blockIdx.x] = squares[0];
@@ -159,6 +173,8 @@ void optimizer_pass(OptimizerRule rule, const OptimizerSlices<W>& slices, const 
             return run(pass_over_part<W, OptimizerRule::lans_moments>);
         case OptimizerRule::lans_apply:
             return run(pass_over_part<W, OptimizerRule::lans_apply>);
+        case OptimizerRule::stable_adamw_moments:
+            return run(pass_over_part<W, OptimizerRule::stable_adamw_moments>);
     }
 }
 template void optimizer_pass(OptimizerRule, const OptimizerSlices<float>&, const DeviceRuns&, const DeviceConstants&, bool,

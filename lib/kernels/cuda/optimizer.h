@@ -27,14 +27,14 @@ struct DeviceRuns {
     std::int64_t run_count, part_count;
 };
 
-enum class OptimizerRule { adamw, lamb_moments, lamb_apply, lans_moments, lans_apply };
+enum class OptimizerRule { adamw, lamb_moments, lamb_apply, lans_moments, lans_apply, stable_adamw_moments };
 
 template <class W>
 struct OptimizerSlices {
     const float* gradient;
     float *master, *exp_avg, *exp_avg_sq;
     W* compute_weights;  ///< the flat buffer; null in passes that update only moments
-    double* sums;        ///< two (lamb_moments) or three (lans_moments) per part
+    double* sums;        ///< per part one (stable_adamw_moments), two (lamb_moments) or three (lans_moments)
 };
 
 /// @param quads  whether all pointers are aligned to 16 bytes

@@ -95,6 +95,9 @@ public:
         take_moments(OptimizerRule::lans_moments, pass, 3, sums);
     }
     void lans_apply(const OptimizerPass& pass) const override { run(OptimizerRule::lans_apply, pass, nullptr); }
+    void stable_adamw_moments(const OptimizerPass& pass, std::span<double> sums) const override {
+        take_moments(OptimizerRule::stable_adamw_moments, pass, 1, sums);
+    }
 
 private:
     static void take_moments(OptimizerRule rule, const OptimizerPass& pass, std::size_t kinds, std::span<double> sums) {

@@ -64,6 +64,7 @@ struct TensorFactors {
 ///     d = sqrt(exp_avg_sq / bias_correction2) + eps
 ///     r = exp_avg / bias_correction1 / d + weight_decay * master
 ///     c = g / d + weight_decay * master
+///     u = g / max(sqrt(exp_avg_sq / bias_correction2), eps)
 struct OptimizerPass {
     OptimizerState state;
     at::Tensor gradient;  ///< fp32, as long as the slice; read-only
@@ -87,13 +88,16 @@ public:
 
     /// Updates the moments; sums[2 part + 0, 1] = sums of squares of master and r.
     virtual void lamb_moments(const OptimizerPass& pass, std::span<double> sums) const = 0;
-    /// master -= momentum_rate * r
+    /// master -= momentum_rate * r; StableAdamW uses it too.
     virtual void lamb_apply(const OptimizerPass& pass) const = 0;
 
     /// Updates the moments; sums[3 part + 0, 1, 2] = sums of squares of master, r and c.
     virtual void lans_moments(const OptimizerPass& pass, std::span<double> sums) const = 0;
     /// master -= momentum_rate * r + gradient_rate * c
     virtual void lans_apply(const OptimizerPass& pass) const = 0;
+
+    /// Updates the moments; sums[part] = sum of squares of u.
+    virtual void stable_adamw_moments(const OptimizerPass& pass, std::span<double> sums) const = 0;
 };
 
 /// Plain ATen, for any device. Only the sums are copied to the host.

@@ -54,9 +54,11 @@ void update_moments(const OptimizerPass& pass, const TensorRun& run) {
     of(pass.state.exp_avg_sq, run).mul_(constants.beta2).add_(gradient * gradient * (1 - constants.beta2));
 }
 
-at::Tensor denominator(const OptimizerPass& pass, const TensorRun& run) {
-    return at::sqrt(of(pass.state.exp_avg_sq, run) * (1 / pass.constants.bias_correction2)) + pass.constants.eps;
+at::Tensor root(const OptimizerPass& pass, const TensorRun& run) {
+    return at::sqrt(of(pass.state.exp_avg_sq, run) * (1 / pass.constants.bias_correction2));
 }
+
+at::Tensor denominator(const OptimizerPass& pass, const TensorRun& run) { return root(pass, run) + pass.constants.eps; }
 
 at::Tensor momentum_direction(const OptimizerPass& pass, const TensorRun& run) {
     const at::Tensor corrected = of(pass.state.exp_avg, run) * (1 / pass.constants.bias_correction1);
@@ -67,6 +69,11 @@ at::Tensor gradient_direction(const OptimizerPass& pass, const TensorRun& run) {
     const TensorFactors& factors = pass.factors[run.tensor];
     const at::Tensor gradient = of(pass.gradient, run) * factors.gradient_scale;
     return gradient / denominator(pass, run) + of(pass.state.master, run) * factors.weight_decay;
+}
+
+at::Tensor normalized_gradient(const OptimizerPass& pass, const TensorRun& run) {
+    const at::Tensor gradient = of(pass.gradient, run) * pass.factors[run.tensor].gradient_scale;
+    return gradient / root(pass, run).clamp_min(pass.constants.eps);
 }
 
 void move_by(const OptimizerPass& pass, const TensorRun& run, const at::Tensor& step) {
@@ -116,6 +123,15 @@ public:
                 pass, run,
                 momentum_direction(pass, run) * factors.momentum_rate + gradient_direction(pass, run) * factors.gradient_rate);
         }
+    }
+
+    void stable_adamw_moments(const OptimizerPass& pass, std::span<double> sums) const override {
+        SumTable table(pass.state, std::ssize(pass.blocks.parts), 1);
+        for (const TensorRun& run : pass.blocks.runs) {
+            update_moments(pass, run);
+            table.add(run.begin, {normalized_gradient(pass, run)});
+        }
+        table.copy_to(sums);
     }
 };
 

@@ -66,6 +66,7 @@ std::optional<StepRecord> Replay::next(const ScheduleConfig& schedule, double pe
     if (opening.stop) return std::nullopt;
     const std::int64_t number = step_ + 1;
     const double learning_rate = learning_rate_at(schedule, peak, number);
+    parts_.optimizer->set_peak_rate(peak);
     const StepOutcome outcome =
         parts_.step->run(opening.batch, opening.counts, learning_rate, updates_before_ + number - skipped_, stop_, clock_, [] {});
     if (outcome.interrupted) return std::nullopt;
