@@ -9,6 +9,8 @@ namespace {
 constexpr std::string_view per_rank = "sequences per pass on one rank; batch.global_batch_size counts those of a whole step";
 constexpr std::string_view in_steps = "epochs x training samples / sequences per step";
 constexpr std::string_view as_share = "a share of schedule.total_steps: warmup steps / total_steps";
+constexpr std::string_view as_share_of_peak = "a share of optimizer.learning_rate: the last rate / the peak";
+constexpr std::string_view as_share_of_decay = "a share of schedule.total_steps: steps of the decay / total_steps";
 constexpr std::string_view precisions = "\"bf16\" or \"fp32\"";
 
 constexpr auto names = std::to_array<ForeignName>({
@@ -110,6 +112,12 @@ constexpr auto names = std::to_array<ForeignName>({
     {"lr_scheduler", "schedule.name"},
     {"lr_scheduler_type", "schedule.name"},
     {"scheduler", "schedule.name"},
+    {"min_lr", "schedule.final_ratio", as_share_of_peak},
+    {"min_lr_ratio", "schedule.final_ratio"},
+    {"alpha_f", "schedule.final_ratio"},
+    {"decay_steps", "schedule.decay_ratio", as_share_of_decay},
+    {"num_decay_steps", "schedule.decay_ratio", as_share_of_decay},
+    {"t_decay", "schedule.decay_ratio", as_share_of_decay},
     // training
     {"fp16", "training.precision", precisions},
     {"bf16", "training.precision", precisions},

@@ -17,6 +17,9 @@ ScheduleConfig schedule(const std::string& name, double warmup, double constant,
             .warmup_ratio = warmup,
             .constant_ratio = constant,
             .degree = 0.5,
+            .decay_ratio = 0.1,
+            .decay_shape = DecayShape::one_minus_sqrt,
+            .final_ratio = 0,
             .total_steps = steps,
             .stop_at = {}};
 }
@@ -71,10 +74,46 @@ TEST_CASE("constant stays at the peak after its warm-up, also after total_steps"
     CHECK(learning_rate_at(schedule("constant", 0, 0, 100), 5, 1) == 5);
 }
 
+TEST_CASE("wsd stays at the peak and falls in its last part by ModernBERT's 1 - sqrt, a line or a half cosine") {
+    ScheduleConfig config = schedule("wsd", 0.1, 0, 1000);
+    config.decay_ratio = 0.25;
+    config.final_ratio = GENERATE(0.0, 0.001, 0.5);
+    config.decay_shape = GENERATE(DecayShape::linear, DecayShape::one_minus_sqrt, DecayShape::cosine);
+    CAPTURE(config.final_ratio, name_of(config.decay_shape));
+    const double N = 1000, Nd = 250, a = config.final_ratio;
+    for (std::int64_t step = 1; step <= 1100; ++step) {
+        const double n = std::min(static_cast<double>(step), N), x = std::max(0.0, (n - (N - Nd)) / Nd);
+        double f = n < 100 ? n / 100 : 1;
+        if (n > 750 && config.decay_shape == DecayShape::linear) f = a + (1 - a) * (1 - x);
+        if (n > 750 && config.decay_shape == DecayShape::one_minus_sqrt) f = a + (1 - a) * (1 - std::sqrt(x));
+        if (n > 750 && config.decay_shape == DecayShape::cosine) f = a + (1 - a) * 0.5 * (1 + std::cos(std::acos(-1.0) * x));
+        CHECK(learning_rate_at(config, 8e-4, step) == Approx(8e-4 * f).epsilon(1e-12).margin(1e-18));
+    }
+}
+
+TEST_CASE("a decay phase is wsd without a warm-up whose decay is the whole run, and ends at its final ratio exactly") {
+    ScheduleConfig config = schedule("wsd", 0, 0, 400);
+    config.decay_ratio = 1;
+    config.final_ratio = 0.001;
+    CHECK_NOTHROW(check_schedule(config));
+    CHECK(learning_rate_at(config, 8e-4, 100) == Approx(8e-4 * (0.001 + 0.999 * 0.5)));
+    CHECK(learning_rate_at(config, 8e-4, 400) == 8e-4 * 0.001);
+}
+
+TEST_CASE("the cosine falls from the peak after its warm-up to its final ratio") {
+    ScheduleConfig config = schedule("warmup_cosine", 0.2, 0, 50);
+    config.final_ratio = 0.1;
+    for (std::int64_t step = 1; step <= 60; ++step) {
+        const double k = std::min(50.0, static_cast<double>(step)), x = std::max(0.0, (k - 10) / 40);
+        const double f = k < 10 ? k / 10 : 0.1 + 0.9 * 0.5 * (1 + std::cos(std::acos(-1.0) * x));
+        CHECK(learning_rate_at(config, 1e-4, step) == Approx(1e-4 * f).epsilon(1e-12));
+    }
+}
+
 TEST_CASE("all schedule settings are described, and invalid values are refused") {
     CHECK(fully_described<ScheduleConfig>());
     CHECK(read(R"({"name": "warmup_linear", "total_steps": 7})").total_steps == 7);
-    CHECK_THROWS_AS(read(R"({"name": "cosine", "total_steps": 7})"), ConfigError);
+    CHECK_THROWS_AS(read(R"({"name": "triangle", "total_steps": 7})"), ConfigError);
     CHECK(read(R"({"name": "constant"})").total_steps == 1'000'000);
     CHECK_THROWS_AS(read(R"({"warmup_ratio": 1.5, "total_steps": 7})"), ConfigError);
 }
@@ -86,4 +125,19 @@ TEST_CASE("settings that the named schedule does not use are refused") {
     ScheduleConfig degree = schedule("warmup_linear", 0.05, 0, 10);
     degree.degree = 1;
     CHECK_THROWS_AS(check_schedule(degree), ConfigError);
+    for (const std::string name : {"constant", "warmup_linear", "warmup_constant_linear", "warmup_polynomial_jump"}) {
+        ScheduleConfig config = schedule(name, 0.05, 0, 10);
+        config.final_ratio = 0.1;
+        CHECK_THROWS_WITH(check_schedule(config), Catch::Contains("schedule.final_ratio = 0.1: schedule.name = \"" + name) &&
+                                                      Catch::Contains("\"warmup_cosine\" or \"wsd\""));
+    }
+    for (const std::string name : {"constant", "warmup_cosine"}) {
+        ScheduleConfig ratio = schedule(name, 0.05, 0, 10), shape = ratio;
+        ratio.decay_ratio = 0.2;
+        CHECK_THROWS_WITH(check_schedule(ratio), Catch::Contains("schedule.decay_ratio = 0.2"));
+        shape.decay_shape = DecayShape::linear;
+        CHECK_THROWS_WITH(check_schedule(shape), Catch::Contains("schedule.decay_shape = linear"));
+    }
+    CHECK_THROWS_WITH(check_schedule(schedule("wsd", 0.05, 0.5, 10)), Catch::Contains("schedule.constant_ratio = 0.5"));
+    CHECK_THROWS_WITH(check_schedule(schedule("wsd", 0.95, 0, 10)), Catch::Contains("schedule.decay_ratio = 0.95 + 0.1"));
 }
