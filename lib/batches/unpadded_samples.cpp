@@ -25,14 +25,14 @@ MaskedTokens masked_of(const ShardRows& rows, std::int64_t row, std::size_t leng
     return {{positions_P.begin(), end}, {labels_P.begin(), labels_P.begin() + (end - positions_P.begin())}};
 }
 
-/// Returns the lengths of a row's documents. A masked position may show any token, so the original one counts there.
+/// Returns the lengths of a row's documents. A masked position may show any token, so its label counts there.
 std::vector<std::int64_t> spans_of(std::span<const std::int32_t> ids, const MaskedTokens& masked, std::int32_t document_end) {
     std::vector<std::int64_t> lengths;
-    std::size_t begin = 0;
+    std::size_t begin = 0, p = 0;
     for (std::size_t s = 0; s < ids.size(); ++s) {
-        const bool is_end = ids[s] == document_end &&
-                            !std::binary_search(masked.positions.begin(), masked.positions.end(), static_cast<std::int32_t>(s));
-        if (!is_end && s + 1 < ids.size()) continue;
+        const bool is_masked = p < masked.positions.size() && static_cast<std::size_t>(masked.positions[p]) == s;
+        const std::int32_t id = is_masked ? masked.labels[p++] : ids[s];
+        if (id != document_end && s + 1 < ids.size()) continue;
         lengths.push_back(static_cast<std::int64_t>(s + 1 - begin));
         begin = s + 1;
     }

@@ -26,8 +26,8 @@ struct UnpaddedSamples {
 /// @param rows checked rows (check_rows)
 /// @param number of the sample in the order of the run
 /// @param masking rules for masks that replace the row's; null: the row's stay
-/// @param document_end if given, attention stays inside each document: a span ends after each token with this id ([SEP]) that is
-/// not at a masked position, and at the row's end
+/// @param document_end if given, attention stays inside each document: a span ends after each token with this id ([SEP]) in the
+/// original text, and at the row's end
 /// @throws DataError as mask_again()  @throws std::logic_error when a masked position lies outside the row's tokens
 UnpaddedSamples unpadded_sample(const ShardRows& rows, std::int64_t row, std::int64_t number,
                                 const DynamicMasking* masking = nullptr, std::optional<std::int32_t> document_end = {});

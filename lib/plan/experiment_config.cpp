@@ -35,9 +35,15 @@ void check_data(const ExperimentConfig& experiment, const std::string& file) {
     if (const std::int64_t longest = shape_of(experiment.model).longest_sequence; data.sequence_length > longest)
         throw ConfigError(concat(file, ": data.sequence_length = ", data.sequence_length,
                                  ": must be at most model.max_position_embeddings = ", longest));
-    if (data.masking == Masking::as_stored && (data.whole_word_masking || data.masked_lm_prob != DataConfig().masked_lm_prob))
-        throw ConfigError(concat(file, ": data.masked_lm_prob and data.whole_word_masking have no effect with data.masking",
-                                 " = \"as_stored\"\n  do: set data.masking to \"dynamic\", or leave them out"));
+    if (data.masking == Masking::as_stored &&
+        (data.whole_word_masking || data.mask_special_tokens || data.masked_lm_prob != DataConfig().masked_lm_prob))
+        throw ConfigError(concat(file,
+                                 ": data.masked_lm_prob, data.whole_word_masking and data.mask_special_tokens have no effect ",
+                                 "with data.masking = \"as_stored\"\n  do: set data.masking to \"dynamic\", or leave them out"));
+    if (data.whole_word_masking && data.mask_special_tokens)
+        throw ConfigError(concat(file,
+                                 ": data.whole_word_masking and data.mask_special_tokens are both true, but [CLS] and [SEP] ",
+                                 "belong to no word\n  do: set one of them to false"));
 }
 
 void check_initialization(const InitializationConfig& initialization, const std::string& file) {

@@ -40,6 +40,7 @@ struct DataConfig {
     Masking masking = Masking::as_stored;
     double masked_lm_prob = 0.15;
     bool whole_word_masking = false;
+    bool mask_special_tokens = false;
     std::optional<std::int64_t> loader_threads;
     std::optional<std::string> cache_folder;
     double cache_gib = 50;
@@ -78,9 +79,15 @@ struct DataConfig {
               "Where masks come from. as_stored: from the shards. dynamic: new masks in each epoch, which needs the vocabulary. "
               "Evaluation always uses the shards' masks.");
         field("masked_lm_prob", self.masked_lm_prob, between(0.01, 0.9),
-              "Share of a sample's tokens that dynamic masking masks.");
+              "Share of a sample's tokens that dynamic masking masks: BERT 0.15, ModernBERT 0.3. Each sample has exactly this "
+              "share.");
         field("whole_word_masking", self.whole_word_masking, any,
               "Whether dynamic masking masks either all pieces of a word or none.");
+        field("mask_special_tokens", self.mask_special_tokens, any,
+              "Whether dynamic masking may also mask [CLS] and [SEP], as in the published runs of ModernBERT. Those draw each "
+              "token "
+              "by itself, so their share varies per sample; and their random tokens have ids up to the batch's largest, where "
+              "ours are drawn from the whole vocabulary.");
         field("loader_threads", self.loader_threads, between(1, 1024),
               "Threads that read shards while the model trains. auto: half of the cores that this rank may use, at most 8.",
               Resume::may_change);

@@ -48,12 +48,13 @@ std::uint64_t attention_of(const RunPlan& plan, std::int64_t threads) {
            cpu::attention_memory_of_thread(plan.settings.data.sequence_length, model.head_size(), plan.compute.dtype);
 }
 
-/// A row is its tokens' ids, masks and segments, and about 0.15 positions and labels per token.
+/// A stored row is its tokens' ids, masks and segments, and a position and a label per masked token.
 std::uint64_t data_of(const RunPlan& plan, std::int64_t ranks, std::int64_t rows) {
-    constexpr std::int64_t window = SampleOrder::default_window_rows, windows = 2, bytes_per_token = 7;
+    constexpr std::int64_t window = SampleOrder::default_window_rows, windows = 2;
+    const double bytes_per_token = 6 + 8 * plan.data.stored_masked_lm_prob;
     const std::int64_t most = std::ssize(plan.data.training_shards) * windows * window;
     const std::int64_t held = rows > 0 ? std::min(rows, most) : most;
-    return static_cast<std::uint64_t>(held / ranks * plan.settings.data.sequence_length * bytes_per_token);
+    return static_cast<std::uint64_t>(static_cast<double>(held / ranks * plan.settings.data.sequence_length) * bytes_per_token);
 }
 
 }  // namespace

@@ -198,7 +198,8 @@ void resolve_data(Resolution& r) {
         r.decide("data.cache_folder", data.cache_folder.string(), "this user's, in the folder for temporary files");
     if (!r.data.manifest) return;
     refuse_missing_labels(asked.objective, data, *r.data.manifest);
-    if (asked.masking == Masking::as_stored) data.masked_lm_prob = r.data.manifest->settings.masked_lm_prob;
+    data.stored_masked_lm_prob = r.data.manifest->settings.masked_lm_prob;
+    if (asked.masking == Masking::as_stored) data.masked_lm_prob = data.stored_masked_lm_prob;
     data.casing = r.data.manifest->settings.casing;
     if (data.training_shards.size() == 1) data.unigram_cross_entropy = r.data.manifest->unigram_cross_entropy;
 }

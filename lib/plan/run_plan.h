@@ -31,6 +31,7 @@ struct DataPlan {
     std::optional<std::int32_t> document_end;  ///< id of [SEP] with data.block_diagonal: attention stays inside each document
     std::filesystem::path vocabulary;          ///< empty: there is none
     double masked_lm_prob = 0.15;              ///< the shards', where masks are stored and a manifest records it
+    double stored_masked_lm_prob = 0.15;       ///< the shards', where a manifest records it
     std::size_t loader_threads = 1;
     std::filesystem::path cache_folder;           ///< for shards of an object store
     std::uint64_t cache_bytes = 0;                ///< limit of that folder

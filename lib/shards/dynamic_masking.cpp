@@ -7,11 +7,12 @@
 
 namespace bertpretrain {
 
-DynamicMasking dynamic_masking(const Vocabulary& vocabulary, double rate, bool whole_words, std::int64_t sequence_length,
-                               std::int64_t model_vocab_size, std::uint64_t seed) {
+DynamicMasking dynamic_masking(const Vocabulary& vocabulary, double rate, bool whole_words, bool masks_specials,
+                               std::int64_t sequence_length, std::int64_t model_vocab_size, std::uint64_t seed) {
     DynamicMasking rules{
         masking_settings(vocabulary.require_specials(), rate, std::numeric_limits<std::int64_t>::max(), whole_words),
         vocabulary.specials(), vocabulary.size(), seed};
+    rules.masking.special_tokens = masks_specials;
     rules.masking.max_predictions = prediction_count(sequence_length, rules.masking);
     if (whole_words)
         rules.masking.continues_word.resize(

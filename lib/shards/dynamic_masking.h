@@ -18,10 +18,11 @@ struct DynamicMasking {
 
 /// Returns the rules for rows made with `vocabulary`.
 /// @param rate share of a row's tokens to mask
+/// @param masks_specials whether [CLS] and [SEP] may be masked; not with whole_words
 /// @param model_vocab_size number of ids that rows may contain; at least the vocabulary's size
 /// @throws ConfigError if the vocabulary has no token for a role (Vocabulary::require_specials)
-DynamicMasking dynamic_masking(const Vocabulary& vocabulary, double rate, bool whole_words, std::int64_t sequence_length,
-                               std::int64_t model_vocab_size, std::uint64_t seed);
+DynamicMasking dynamic_masking(const Vocabulary& vocabulary, double rate, bool whole_words, bool masks_specials,
+                               std::int64_t sequence_length, std::int64_t model_vocab_size, std::uint64_t seed);
 
 /// Restores the original tokens at the masked positions and clears the lists of positions and labels.
 /// @param rows checked rows (check_rows)

@@ -46,12 +46,13 @@ std::vector<std::int32_t> choose_words(std::span<const std::int32_t> tokens, std
     return chosen;
 }
 
-std::vector<std::int32_t> choose_tokens(std::span<const std::int32_t> tokens, std::size_t wanted, const SpecialIds& special_ids,
-                                        Rng& rng) {
+std::vector<std::int32_t> choose_tokens(std::span<const std::int32_t> tokens, std::size_t wanted, const MaskingSettings& settings,
+                                        const SpecialIds& special_ids, Rng& rng) {
     std::vector<std::int32_t> positions;
     positions.reserve(tokens.size());
     for (std::size_t i = 0; i < tokens.size(); ++i)
-        if (tokens[i] != special_ids.cls && tokens[i] != special_ids.sep) positions.push_back(static_cast<std::int32_t>(i));
+        if (settings.special_tokens || (tokens[i] != special_ids.cls && tokens[i] != special_ids.sep))
+            positions.push_back(static_cast<std::int32_t>(i));
     wanted = std::min(wanted, positions.size());
     rng.choose(positions, wanted);
     positions.resize(wanted);
@@ -79,7 +80,7 @@ std::int64_t prediction_count(std::int64_t length, const MaskingSettings& settin
 MaskedTokens mask_tokens(std::span<std::int32_t> tokens, const MaskingSettings& settings, const SpecialIds& special_ids,
                          std::int32_t vocabulary_size, Rng& rng) {
     const auto wanted = static_cast<std::size_t>(prediction_count(static_cast<std::int64_t>(tokens.size()), settings));
-    std::vector<std::int32_t> chosen = settings.continues_word.empty() ? choose_tokens(tokens, wanted, special_ids, rng)
+    std::vector<std::int32_t> chosen = settings.continues_word.empty() ? choose_tokens(tokens, wanted, settings, special_ids, rng)
                                                                        : choose_words(tokens, wanted, settings, special_ids, rng);
     MaskedTokens masked{chosen, std::vector<std::int32_t>(chosen.size())};
     std::sort(masked.positions.begin(), masked.positions.end());

@@ -19,6 +19,7 @@ struct MaskingSettings {
     /// Whether a word ends at [SEP]. Otherwise a continuation at the start of segment B (where truncation removed the start of
     /// its word) counts as part of A's last word, as in Google's script.
     bool separator_ends_word = false;
+    bool special_tokens = false;               ///< whether [CLS] and [SEP] may be masked too; not with whole words
     std::vector<std::int32_t> replacements{};  ///< ids of random replacements; empty: all ids of the vocabulary
 };
 
@@ -35,8 +36,8 @@ struct MaskedTokens {
 /// max_predictions. Halves round to even, as in Python.
 std::int64_t prediction_count(std::int64_t length, const MaskingSettings& settings);
 
-/// Masks tokens other than [CLS] and [SEP]: 80 % become [MASK], 10 % stay unchanged, 10 % become a random token of the
-/// vocabulary. This choice is made per token, even if whole words are masked.
+/// Masks tokens other than [CLS] and [SEP], or any token with special_tokens: 80 % become [MASK], 10 % stay unchanged, 10 %
+/// become a random token of the vocabulary. This choice is made per token, even if whole words are masked.
 /// @param tokens modified in place
 /// Source: create_masked_lm_predictions of google-research/bert @eedf571.
 MaskedTokens mask_tokens(std::span<std::int32_t> tokens, const MaskingSettings& settings, const SpecialIds& special_ids,

@@ -57,6 +57,20 @@ TEST_CASE("the planned pass is the largest that fits, and one that was measured 
     CHECK(pass("bert_large_8.json", 8, 74, no_limit, {"batch.device_micro_batch=32"}) == 32);
 }
 
+TEST_CASE("memory for data follows the masks that the shards store, and memory for activations those of training") {
+    RunPlan plan = plan_of(load_experiment(PROJECT_FOLDER "/configs/small.json", {}));
+    const ParameterLayout layout = layout_of(plan.settings.model, plan.settings.parallel.bucket_mib, 1);
+    const MemoryPlan before = plan_memory(plan, layout, threads);
+    plan.data.stored_masked_lm_prob = 0.5;
+    const MemoryPlan stored = plan_memory(plan, layout, threads);
+    CHECK(static_cast<double>(stored.data) / static_cast<double>(before.data) == Approx((6 + 8 * 0.5) / (6 + 8 * 0.15)));
+    CHECK(stored.activations == before.activations);
+    plan.data.masked_lm_prob = 0.3;
+    const MemoryPlan trained = plan_memory(plan, layout, threads);
+    CHECK(trained.data == stored.data);
+    CHECK(trained.activations > before.activations);
+}
+
 TEST_CASE("a snapshot takes 12/W bytes per parameter and rank at either stage, and nothing where there is none") {
     ExperimentConfig experiment = load_experiment(PROJECT_FOLDER "/configs/small.json", {});
     const ParameterLayout layout = layout_of(experiment.model, experiment.parallel.bucket_mib, 4);

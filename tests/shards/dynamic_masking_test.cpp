@@ -139,11 +139,36 @@ TEST_CASE("the requested share of each row's tokens is masked: 80 % as [MASK], 1
     }
 }
 
+TEST_CASE("with special_tokens [CLS] and [SEP] are masked as often as other tokens, and padding is not") {
+    ShardRows text = made_up_rows(300);
+    restore_text(text);
+    DynamicMasking rules = made_up_masking(0.3);
+    rules.masking.special_tokens = true;
+    double hidden = 0, tokens = 0, hidden_specials = 0, hidden_cls = 0;
+    for (std::int64_t r = 0; r < text.rows; ++r) {
+        const auto length = static_cast<std::size_t>(length_of(text, r));
+        const auto whole = std::span(text.input_ids_RS).subspan(static_cast<std::size_t>(r * text.sequence_length), length);
+        std::vector<std::int32_t> ids(whole.begin(), whole.end());
+        const MaskedTokens masked = mask_again(ids, r, rules);
+        REQUIRE(std::ssize(masked.positions) == prediction_count(static_cast<std::int64_t>(length), {0.3, 1000}));
+        hidden += static_cast<double>(masked.positions.size());
+        tokens += static_cast<double>(length);
+        for (std::size_t p = 0; p < masked.positions.size(); ++p) {
+            const std::int32_t position = masked.positions[p], label = masked.labels[p];
+            REQUIRE(label == whole[static_cast<std::size_t>(position)]);
+            hidden_specials += label == special_ids.cls || label == special_ids.sep ? 1 : 0;
+            hidden_cls += position == 0 ? 1 : 0;
+        }
+    }
+    CHECK(standard_errors(hidden_specials, hidden / tokens, 3 * 300) < 3);
+    CHECK(standard_errors(hidden_cls, hidden / tokens, 300) < 3);
+}
+
 TEST_CASE("whole words are masked or kept, even if the model has more ids than the vocabulary") {
     std::vector<std::string> tokens = {"[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"};
     for (int i = 5; i < vocabulary_size; ++i) tokens.push_back((i % 3 == 0 ? "##" : "") + std::to_string(i));
     const Vocabulary vocabulary(std::move(tokens), "made up");
-    const DynamicMasking rules = dynamic_masking(vocabulary, 0.3, true, 64, vocabulary_size + 8, 1);
+    const DynamicMasking rules = dynamic_masking(vocabulary, 0.3, true, false, 64, vocabulary_size + 8, 1);
     CHECK(rules.masking.max_predictions == 19);
     ShardRows stored = made_up_rows(60);
     restore_text(stored);

@@ -93,6 +93,25 @@ TEST_CASE("each position is masked about equally often") {
         if (s != 32) CHECK(count[s] == Approx(expected).epsilon(0.08));
 }
 
+TEST_CASE("with special_tokens each position of a sequence is masked about equally often, [CLS] and [SEP] too") {
+    std::vector<int> count(64);
+    for (std::uint64_t i = 0; i < 20'000; ++i) {
+        std::vector<std::int32_t> tokens = plain_sequence(64);
+        const std::vector<std::int32_t> original = tokens;
+        StreamRng rng(RandomSequence(3, Purpose::masking, i));
+        const MaskingSettings settings{.probability = 0.3, .max_predictions = 64, .special_tokens = true};
+        const MaskedTokens masked = mask_tokens(tokens, settings, special_ids, vocabulary_size, rng);
+        REQUIRE(masked.positions.size() == 19);
+        for (std::size_t p = 0; p < masked.positions.size(); ++p) {
+            const auto position = static_cast<std::size_t>(masked.positions[p]);
+            ++count[position];
+            REQUIRE(masked.labels[p] == original[position]);
+        }
+    }
+    const double expected = 20'000.0 * 19 / 64;  // 5938, with a deviation of 65; the bound is five of them
+    for (std::size_t s = 0; s < 64; ++s) CHECK(count[s] == Approx(expected).epsilon(0.055));
+}
+
 TEST_CASE("a sequence with fewer candidates than wanted predictions masks them all") {
     std::vector<std::int32_t> tokens = plain_sequence(5);
     StreamRng rng(RandomSequence(3, Purpose::masking, 0));

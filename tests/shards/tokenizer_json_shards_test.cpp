@@ -102,7 +102,7 @@ TEST_CASE("stored and dynamic masks of a tokenizer.json use its mask token and n
     settings.samples.duplicate_factor = 40;
     const ShardRows stored = files.rows(settings);
     const Vocabulary vocabulary = Vocabulary::read(files.folder / "given.json");
-    const DynamicMasking rules = dynamic_masking(vocabulary, 0.3, true, 64, 272, 5);
+    const DynamicMasking rules = dynamic_masking(vocabulary, 0.3, true, false, 64, 272, 5);
     std::vector<std::int64_t> numbers(static_cast<std::size_t>(stored.rows));
     for (std::size_t r = 0; r < numbers.size(); ++r) numbers[r] = static_cast<std::int64_t>(r);
     for (const ShardRows& rows : {stored, mask_again(stored, numbers, rules)}) {
