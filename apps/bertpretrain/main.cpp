@@ -54,6 +54,7 @@ int main(int argc, char** argv) {
     bertpretrain::add_embed_command(app, exit_code);
     bertpretrain::add_predict_command(app);
     bertpretrain::add_export_command(app);
+    bertpretrain::add_average_command(app);
     bertpretrain::add_inspect_command(app);
     bertpretrain::add_config_command(app);
     bertpretrain::add_report_command(app);

@@ -6,7 +6,8 @@
 //      "vocabulary": DIGEST,      the file that the run read; null: none
 //      "data": [{"use": "training" or "held_out", "folder": ..., "manifest": DIGEST or null,
 //                "shards": [DIGEST], "corpus": [DIGEST]}],
-//      "started_from": [DIGEST],  the files of initialization.init_from; empty: the weights came from the seed
+//      "started_from": [DIGEST],  the files of initialization.init_from, or the checkpoints of a mean (average_checkpoints.h);
+//                                 empty: the weights came from the seed
 //      "sessions": [SESSION],     each start and resume that led to this checkpoint, oldest first
 //      "predecessors": [{"step": 100, "lineage_sha256": ...}]}   the earlier checkpoints of the run, oldest first
 //

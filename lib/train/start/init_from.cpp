@@ -139,6 +139,9 @@ std::int64_t init_from(const RunPlan& plan, World& world, const ParameterLayout&
             if (!source.plan.remarks.empty())
                 throw ConfigError(concat("initialization.init_moments: moments need a model of the same shape, but ",
                                          join(source.plan.remarks)));
+            if (source.checkpoint->moment_names().empty())
+                throw ConfigError(concat("initialization.init_moments: ", weights.string(), " has no moments, as the mean of ",
+                                         "checkpoints that `bertpretrain average` wrote\n  do: set it to false"));
             fill_moment(*source.checkpoint, "exp_avg", layout, optimizer.owned_runs(), optimizer.state().exp_avg);
             fill_moment(*source.checkpoint, "exp_avg_sq", layout, optimizer.owned_runs(), optimizer.state().exp_avg_sq);
             const CheckpointReader& checkpoint = *source.checkpoint;

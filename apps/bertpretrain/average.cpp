@@ -1,0 +1,54 @@
+// bertpretrain average MODEL... --output FOLDER [--steps N,N,...]
+
+#include <iostream>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "commands.h"
+
+#include "checkpoint/average_checkpoints.h"
+#include "checkpoint/checkpoint_store.h"
+#include "core/error.h"
+#include "core/output/displayable.h"
+
+namespace bertpretrain {
+namespace {
+
+struct AverageArguments {
+    std::vector<std::string> models;
+    std::vector<std::int64_t> steps;
+    std::string output;
+};
+
+std::vector<std::filesystem::path> checkpoints_of(const AverageArguments& arguments) {
+    std::vector<std::filesystem::path> checkpoints;
+    if (arguments.steps.empty()) {
+        for (const std::string& model : arguments.models) checkpoints.push_back(resolve_checkpoint(model));
+        return checkpoints;
+    }
+    if (arguments.models.size() != 1)
+        throw ConfigError(concat("--steps names steps of one run, and ", arguments.models.size(),
+                                 " folders were given\n  do: give one run's folder, or name the checkpoints' folders"));
+    const std::filesystem::path folder = resolve_checkpoint(arguments.models.front()).parent_path();
+    for (const std::int64_t step : arguments.steps) checkpoints.push_back(CheckpointStore(folder).complete_at(step));
+    return checkpoints;
+}
+
+}  // namespace
+
+void add_average_command(CLI::App& app) {
+    const auto arguments = std::make_shared<AverageArguments>();
+    CLI::App* command = app.add_subcommand("average", "Writes the mean of several checkpoints' weights as a checkpoint");
+    command
+        ->add_option("model", arguments->models,
+                     "The checkpoints' folders, or runs' folders (the newest checkpoint of each); with --steps one run's folder")
+        ->required();
+    command->add_option("--steps", arguments->steps, "The steps of the run to average, such as 900,950,1000")->delimiter(',');
+    command->add_option("--output", arguments->output, "The new folder, in which the checkpoint step_N is written")->required();
+    command->callback([arguments] {
+        std::cout << displayable(average_checkpoints(checkpoints_of(*arguments), arguments->output).string()) << std::endl;
+    });
+}
+
+}  // namespace bertpretrain
