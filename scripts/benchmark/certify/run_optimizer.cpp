@@ -7,21 +7,13 @@
 #include <ATen/ops/zeros.h>
 #include <nlohmann/json.hpp>
 
+#include "config/read.h"
 #include "core/output/guard.h"
 #include "optimizer/sharded_optimizer.h"
 
 using namespace bertpretrain;
 
 namespace {
-
-OptimizerConfig config_of(const nlohmann::json& wanted) {
-    return {.name = wanted.at("name"),
-            .learning_rate = wanted.at("learning_rate"),
-            .betas = wanted.at("betas"),
-            .eps = wanted.at("eps"),
-            .weight_decay = wanted.at("weight_decay"),
-            .max_grad_norm = wanted.at("max_grad_norm")};
-}
 
 ParameterLayout layout_of(const nlohmann::json& tensors) {
     std::vector<ParameterSpec> specs;
@@ -41,7 +33,7 @@ void fill(const at::Tensor& flat, const PlacedParameter& parameter, const std::v
 int main() {
     return run_guarded([] {
         const auto wanted = nlohmann::json::parse(std::cin);
-        const OptimizerConfig config = config_of(wanted.at("optimizer"));
+        const auto config = read_config<OptimizerConfig>(wanted.at("optimizer"), "optimizer");
         const ParameterLayout layout = layout_of(wanted.at("tensors"));
         ShardedOptimizer optimizer(config, layout, 0);
         const at::Tensor weights = at::zeros({layout.flat_elements()}), gradient = at::zeros({layout.flat_elements()});
