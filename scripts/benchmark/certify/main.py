@@ -6,7 +6,7 @@ parts:
   forward     models that others trained: logits and losses, ours against transformers (minutes)
   continue    200 more steps of such a model, beside PyTorch (minutes)
   finetune    pretraining by us and by PyTorch, then the same fine-tuning of both and of an untrained model (hours)
-  optimizers  AdamW, LAMB and LANS beside float64 oracles, and beside published code in REFERENCE_FOLDER (seconds)
+  optimizers  AdamW, LAMB, LANS and StableAdamW beside float64 oracles, and beside published code in REFERENCE_FOLDER (seconds)
   published   the loss of a run of configs/bert_large_phase1.json beside NVIDIA's; needs --run
 """
 

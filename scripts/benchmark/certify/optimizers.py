@@ -4,6 +4,7 @@ REFERENCE_FOLDER names a folder with lamb.py, lans.py or both, anywhere below it
 the file's (in any case), and which runs on a CPU and needs no other file. It takes lr, betas, eps and weight_decay, and no decay for a group
 whose weight_decay is 0. If it takes bias_correction and grad_averaging, it gets True; if it takes max_grad_norm, both sides clip at 1,
 otherwise neither does. Such files are, for example, timm 0.6.13's timm/optim/lamb.py and Habana's lans.py.
+StableAdamW is compared with torch-optimi where that is installed (pip install torch-optimi==0.3.3).
 """
 
 import importlib.util
@@ -27,10 +28,10 @@ TENSORS = (("embedding", 9000, True, 0.5, 0.2), ("square", 4096, True, 0.05, 0.0
 def oracle_line():
     program = PROGRAMS / "test_optimizer"
     if not program.exists():
-        return not_run("AdamW, LAMB and LANS beside float64 oracles", f"{program} is missing: scripts/build.sh release test_optimizer")
+        return not_run("AdamW, LAMB, LANS and StableAdamW beside float64 oracles", f"{program} is missing: scripts/build.sh release test_optimizer")
     done = subprocess.run([program], stdout=subprocess.PIPE, text=True, cwd=PROJECT)
     last = [text for text in done.stdout.splitlines() if text.strip()][-1]
-    return line("AdamW, LAMB and LANS beside float64 oracles, AdamW beside PyTorch's (test_optimizer)", last, "all pass", done.returncode == 0)
+    return line("AdamW, LAMB, LANS and StableAdamW beside float64 oracles, AdamW beside PyTorch's (test_optimizer)", last, "all pass", done.returncode == 0)
 
 
 def optimizer_class(file):
@@ -81,18 +82,32 @@ def reference_line(name, folder):
     known = inspect.signature(made).parameters
     clip = CLIP if "max_grad_norm" in known else 0.0
     options = {key: value for key, value in (("bias_correction", True), ("grad_averaging", True), ("max_grad_norm", clip)) if key in known}
+    return compared(name, made, options, f"{made.__name__} of {file.name}", clip, BOUND)
+
+
+def stable_adamw_line():
+    try:
+        from optimi import StableAdamW
+    except ImportError:
+        return not_run("stable_adamw beside torch-optimi's StableAdamW", "torch-optimi is not installed")
+    options = {"decouple_lr": True, "max_lr": RATE, "foreach": False, "triton": False}
+    return compared("stable_adamw", StableAdamW, options, "torch-optimi's StableAdamW", 0.0, 1e-6)
+
+
+def compared(name, made, options, their_name, clip, bound):
+    """@param made their optimizer's class, with options besides rate, betas, eps and weight decay"""
     weights, gradients = problem()
     ours, theirs = our_weights(name, clip, weights, gradients), their_weights(made, options, weights, gradients)
     apart = [float((a - b).abs().max() / max(b.abs().max(), 1e-30)) for a, b in zip(ours, theirs)]
     worst = max(range(len(apart)), key=apart.__getitem__)
     passed = [f"{key}={value:g}" for key, value in options.items()]
-    return at_most(f"{name} beside {made.__name__} of {file.name} ({', '.join(passed) or 'no options'}), {STEPS} steps: largest difference "
-                   f"relative to its tensor's largest weight, in \"{TENSORS[worst][0]}\"", apart[worst], BOUND)
+    return at_most(f"{name} beside {their_name} ({', '.join(passed) or 'no options'}), {STEPS} steps: largest difference "
+                   f"relative to its tensor's largest weight, in \"{TENSORS[worst][0]}\"", apart[worst], bound)
 
 
 def lines_of_part(options):
     del options
     folder = os.environ.get("REFERENCE_FOLDER")
     if not folder:
-        return [oracle_line(), not_run("lamb and lans beside published code", "REFERENCE_FOLDER is not set")]
-    return [oracle_line(), *(reference_line(name, Path(folder)) for name in ("lamb", "lans"))]
+        return [oracle_line(), stable_adamw_line(), not_run("lamb and lans beside published code", "REFERENCE_FOLDER is not set")]
+    return [oracle_line(), stable_adamw_line(), *(reference_line(name, Path(folder)) for name in ("lamb", "lans"))]
