@@ -5,6 +5,7 @@
 #include "support/catch.h"
 
 using namespace bertpretrain;
+using Catch::Matchers::Contains;
 using Words = std::vector<std::string>;
 
 namespace {
@@ -65,4 +66,22 @@ TEST_CASE("sets hold ranges, categories, escapes and their complements") {
     CHECK(matches_of("\\x{E9}|\\x41",
                      "\xC3\xA9"
                      "A") == Words{"\xC3\xA9", "A"});
+}
+
+TEST_CASE("letters that ignore case are refused where one character is equal to two of them, across groups and escapes") {
+    for (const char* expression :
+         {"(?i:ss)", "(?i:s(?:s))", "(?i:(?:a|s)t)", "(?i:s{1}t)", R"((?i:s\x{74}))", R"((?i:\x66i))", "(?i:f(?i:L))"})
+        CHECK_THROWS_WITH(SplitPattern(expression, "test"), Contains("in (?i:...)"));
+    CHECK(matches_of(R"((?i:\x73a|s|t|s+t))",
+                     "Sa \xC5\xBF"
+                     "A sst") == Words{"Sa",
+                                       "\xC5\xBF"
+                                       "A",
+                                       "s", "s", "t"});
+}
+
+TEST_CASE("a lookahead that is optional is refused, as in oniguruma, but not one with characters after it") {
+    for (const char* expression : {"a(?:b|(?!c))?", "a(?:(?=b))?", "a(?:b|(?:(?!c)(?=d)))?"})
+        CHECK_THROWS_WITH(SplitPattern(expression, "test"), Contains("an optional lookahead"));
+    CHECK(matches_of("a(?:(?=b).)?", "ab ac") == Words{"ab", "a"});
 }

@@ -18,6 +18,16 @@ bool can_be_empty(const PatternAlternatives& alternatives) {
     return std::ranges::any_of(alternatives, [&](const auto& sequence) { return std::ranges::all_of(sequence, is_optional); });
 }
 
+/// Returns whether an alternative is a lookahead alone, which oniguruma does not let a quantifier follow.
+bool has_lookahead_alone(const PatternAlternatives& alternatives) {
+    const auto is_lookahead = [](const PatternTerm& term) {
+        if (term.kind == PatternTerm::Kind::set) return false;
+        return term.kind != PatternTerm::Kind::group || has_lookahead_alone(term.inside);
+    };
+    return std::ranges::any_of(
+        alternatives, [&](const auto& sequence) { return !sequence.empty() && std::ranges::all_of(sequence, is_lookahead); });
+}
+
 CodePointSet complement(CodePointSet set) {
     set.negated = !set.negated;
     return set;
@@ -63,14 +73,19 @@ private:
     PatternAlternatives parse_alternatives() {
         PatternAlternatives alternatives(1);
         while (position_ < text_.size() && !is_at(")"))
-            if (take("|")) alternatives.emplace_back();
-            else alternatives.back().push_back(parse_term());
+            if (take("|")) {
+                alternatives.emplace_back();
+                letter_before_ = 0;
+            } else {
+                alternatives.back().push_back(parse_term());
+            }
         return alternatives;
     }
 
     PatternTerm parse_term() {
         PatternTerm term = is_at("(") ? parse_group() : PatternTerm{.set = parse_character()};
         parse_quantifier(term);
+        if (term.least != 1 || term.most != 1) letter_before_ = 0;
         return term;
     }
 
@@ -101,6 +116,7 @@ private:
         if (is_at("?") || is_at("*") || is_at("+") || is_at("{")) refuse("a second quantifier");
         const bool is_set = term.kind == PatternTerm::Kind::set;
         if (!is_set && (term.kind != PatternTerm::Kind::group || term.most > 1 || term.is_possessive)) refuse("a repeated group");
+        if (has_lookahead_alone(term.inside)) refuse("an optional lookahead");
     }
 
     void parse_counts(PatternTerm& term) {
@@ -120,22 +136,24 @@ private:
     }
 
     CodePointSet parse_character() {
-        if (take("[")) return parse_set();
-        if (is_at("\\")) return parse_escape();
-        if (take(".")) return complement(set_of('\n'));
         constexpr std::string_view operators = "^$?*+{";
         if (operators.find(text_[position_]) != std::string_view::npos) refuse("this operator");
-        return literal(next());
+        const std::size_t begin = position_;
+        const char before = std::exchange(letter_before_, '\0');
+        if (take("[")) return parse_set();
+        if (take(".")) return complement(set_of('\n'));
+        const CodePointSet set = is_at("\\") ? parse_escape() : set_of(next());
+        const bool is_class = text_[begin] == '\\' && !is_single(set);
+        return is_class || !ignores_case_ ? set : ignoring_case(set.ranges[0].first, before);
     }
 
-    CodePointSet literal(char32_t c) {
-        if (!ignores_case_) return set_of(c);
+    /// @param before the letter of the same text before `c`, or 0
+    CodePointSet ignoring_case(char32_t c, char before) {
         if (c >= 0x80) refuse("a letter beyond ASCII in (?i:...)");
         if (!is_ascii_letter(static_cast<char>(c))) return set_of(c);
+        letter_before_ = ascii_lower(static_cast<char>(c));
         for (const std::string_view pair : {"ss", "st", "ff", "fi", "fl"})  // one character is equal to both letters
-            if (pair[0] == ascii_lower(static_cast<char>(c)) && position_ < text_.size() &&
-                pair[1] == ascii_lower(text_[position_]))
-                refuse(concat("\"", pair, "\" in (?i:...)"));
+            if (pair[0] == before && pair[1] == letter_before_) refuse(concat("\"", pair, "\" in (?i:...)"));
         return both_cases(c);
     }
 
@@ -234,6 +252,7 @@ private:
     const std::string& where_;
     std::size_t position_ = 0;
     bool ignores_case_ = false;
+    char letter_before_ = 0;  ///< in (?i:...), the ASCII letter directly before; groups do not matter
 };
 
 }  // namespace
