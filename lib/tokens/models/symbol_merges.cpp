@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <queue>
+#include <map>
 #include <utility>
 
 namespace bertpretrain {
@@ -22,13 +22,28 @@ std::uint64_t pair_key(std::int32_t left, std::int32_t right) {
     return std::uint64_t{static_cast<std::uint32_t>(left)} << 32 | static_cast<std::uint32_t>(right);
 }
 
-/// A merge that was possible when it was queued.
+/// A merge of two symbols that was possible when it was queued.
 struct QueuedMerge {
-    std::uint32_t rank;
     std::uint32_t left, right;  ///< indices of the symbols
+    bool operator<(const QueuedMerge& other) const { return left < other.left; }
+};
+
+/// The queued merges of one pair of symbols, of which the first `done` are done.
+struct QueuedPair {
     std::int32_t left_id, right_id, merged;
-    bool operator<(const QueuedMerge& other) const {  // the queue's top is its greatest element
-        return rank != other.rank ? rank > other.rank : left > other.left;
+    std::vector<QueuedMerge> merges{};
+    std::size_t done = 0;
+    bool is_sorted = true;
+
+    void push(QueuedMerge merge) {
+        is_sorted = is_sorted && (merges.size() == done || merges.back() < merge);
+        merges.push_back(merge);
+    }
+    /// Returns the leftmost merge that is not done.
+    QueuedMerge pop() {
+        if (!is_sorted) std::sort(merges.begin() + static_cast<std::ptrdiff_t>(done), merges.end());
+        is_sorted = true;
+        return merges[done++];
     }
 };
 
@@ -90,16 +105,18 @@ std::size_t SymbolMerges::apply_to_short(std::int32_t* symbols, std::size_t size
     return size;
 }
 
-/// The same for words of any length, with a queue of merges and a linked list of symbols.
+/// The same for words of any length, with a queue of the pairs by rank and a linked list of symbols. Most merges of a pair are queued
+/// from left to right, so that this takes about linear time.
 std::size_t SymbolMerges::apply_to_long(std::int32_t* symbols, std::size_t size) const {
     constexpr std::int32_t removed = -1;
     constexpr std::uint32_t end = std::numeric_limits<std::uint32_t>::max();
     std::vector<std::uint32_t> next(size), previous(size);
-    std::priority_queue<QueuedMerge> queue;
+    std::map<std::uint32_t, QueuedPair> queue;
     const auto push = [&](std::uint32_t left, std::uint32_t right) {
         if (left == end || right == end) return;
         const Merge merge = find(symbols[left], symbols[right]);
-        if (merge.rank != no_rank) queue.push({merge.rank, left, right, symbols[left], symbols[right], merge.merged});
+        if (merge.rank == no_rank) return;
+        queue.try_emplace(merge.rank, QueuedPair{symbols[left], symbols[right], merge.merged}).first->second.push({left, right});
     };
     for (std::uint32_t i = 0; i < size; ++i) {
         next[i] = i + 1 < size ? i + 1 : end;
@@ -107,15 +124,19 @@ std::size_t SymbolMerges::apply_to_long(std::int32_t* symbols, std::size_t size)
         push(previous[i], i);
     }
     while (!queue.empty()) {
-        const QueuedMerge top = queue.top();
-        queue.pop();
-        if (symbols[top.left] != top.left_id || symbols[top.right] != top.right_id || next[top.left] != top.right) continue;
-        symbols[top.left] = top.merged;
-        symbols[top.right] = removed;
-        next[top.left] = next[top.right];
-        if (next[top.left] != end) previous[next[top.left]] = top.left;
-        push(previous[top.left], top.left);
-        push(top.left, next[top.left]);
+        QueuedPair& pair = queue.begin()->second;
+        if (pair.done == pair.merges.size()) {
+            queue.erase(queue.begin());
+            continue;
+        }
+        const auto [left, right] = pair.pop();
+        if (symbols[left] != pair.left_id || symbols[right] != pair.right_id || next[left] != right) continue;
+        symbols[left] = pair.merged;
+        symbols[right] = removed;
+        next[left] = next[right];
+        if (next[left] != end) previous[next[left]] = left;
+        push(previous[left], left);
+        push(left, next[left]);
     }
     return static_cast<std::size_t>(std::remove(symbols, symbols + size, removed) - symbols);
 }

@@ -17,7 +17,7 @@ public:
     void add(std::int32_t left, std::int32_t right, std::uint32_t rank, std::int32_t merged);
 
     /// Merges the symbols from index `begin` to the end of `symbols`: again and again the pair of lowest rank, of equal ones the
-    /// leftmost, until no pair can be merged. Takes O(n log n) for n symbols, but is quadratic for short words.
+    /// leftmost, until no pair can be merged. Takes about linear time, but is quadratic for short words.
     void apply(std::vector<std::int32_t>& symbols, std::size_t begin) const;
 
 private:
