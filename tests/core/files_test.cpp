@@ -1,6 +1,7 @@
-// Folders that the program checks before it writes into them.
+// Files and folders that are read, flushed or checked before the program writes into them.
 
 #include "core/files/files.h"
+
 #include "core/error.h"
 #include "support/catch.h"
 #include "support/files.h"
@@ -18,4 +19,10 @@ TEST_CASE("the check that a folder is writable leaves no file and changes none")
     CHECK(std::filesystem::is_empty(place / "new/inner"));
     CHECK_THROWS_AS(make_writable_folder(place / ".write_probe"), ConfigError);
     CHECK_THROWS_AS(make_writable_folder("/proc/self"), ConfigError);
+}
+
+TEST_CASE("a folder whose file system cannot flush folders counts as flushed, a file there does not") {
+    flush_to_disk("/proc/self");  // fsync says EINVAL there, as on CIFS
+    CHECK_THROWS_AS(flush_to_disk("/proc/self/status"), DataError);
+    CHECK_THROWS_AS(flush_to_disk("/proc/self/no_such_folder"), DataError);
 }

@@ -23,7 +23,8 @@ void write_atomically_at(const std::filesystem::path& file,
 void write_atomically(const std::filesystem::path& file, const std::function<void(std::ostream&)>& write);
 void write_atomically(const std::filesystem::path& file, std::string_view content);
 
-/// Flushes a file or folder to the disk (fsync). @throws DataError
+/// Flushes a file or folder to the disk (fsync). Does nothing for a folder whose file system cannot flush folders.
+/// @throws DataError
 void flush_to_disk(const std::filesystem::path& file_or_folder);
 
 /// Creates the folder and its parents, and writes a probe file to verify that it is writable. @throws ConfigError
