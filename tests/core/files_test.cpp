@@ -2,8 +2,11 @@
 
 #include "core/files/files.h"
 
+#include <sys/stat.h>
+
 #include "core/error.h"
 #include "support/catch.h"
+#include "support/contains.h"
 #include "support/files.h"
 
 using namespace bertpretrain;
@@ -25,4 +28,13 @@ TEST_CASE("a folder whose file system cannot flush folders counts as flushed, a 
     flush_to_disk("/proc/self");  // fsync says EINVAL there, as on CIFS
     CHECK_THROWS_AS(flush_to_disk("/proc/self/status"), DataError);
     CHECK_THROWS_AS(flush_to_disk("/proc/self/no_such_folder"), DataError);
+}
+
+TEST_CASE("a pipe is refused by name where a file is read more than once, and is not waited for") {
+    const TemporaryFolder place;
+    REQUIRE(::mkfifo((place / "pipe").c_str(), 0600) == 0);
+    try {
+        read_file(place / "pipe");
+        FAIL("was read");
+    } catch (const DataError& error) { CHECK(contains(error.what(), "pipe: is a pipe, expected a file")); }
 }

@@ -19,6 +19,9 @@ namespace fs = std::filesystem;
 std::string read_file(const fs::path& file) {
     if (std::error_code ignored; fs::is_directory(file, ignored))
         throw DataError(concat(file.string(), ": cannot be read: it is a folder, expected a file\n  do: name a file in it"));
+    if (std::error_code ignored; fs::is_fifo(file, ignored))
+        throw DataError(concat(file.string(), ": is a pipe, expected a file, which can be read more than once",
+                               "\n  do: write its content into a file first"));
     std::ifstream in(file, std::ios::binary | std::ios::ate);
     if (!in) throw DataError(concat(file.string(), ": cannot be read (", std::strerror(errno), ")"));
     std::string content(static_cast<std::size_t>(in.tellg()), '\0');

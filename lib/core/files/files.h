@@ -12,7 +12,7 @@
 
 namespace bertpretrain {
 
-/// Returns the content of a file. @throws DataError when it cannot be read
+/// Returns the content of a file. @throws DataError when it cannot be read, or is a pipe
 std::string read_file(const std::filesystem::path& file);
 
 /// Writes `file` atomically: readers see the old content or the new one, never a part of it. `write` fills FILE.partial, which is
