@@ -1,5 +1,6 @@
 #include "checkpoint/described_model.h"
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -35,18 +36,24 @@ ModelConfig described_model(const std::filesystem::path& file) {
     }
 }
 
-void refuse_other_arithmetic(const ModelConfig& described, const ModelConfig& wanted, const std::filesystem::path& file) {
+void refuse_other_arithmetic(const ModelConfig& described, const ModelConfig& wanted, const std::filesystem::path& file,
+                             const std::vector<std::string>& may_change) {
     const nlohmann::json there = write_config(described), here = write_config(wanted);
     std::vector<std::string> names{"model_type"}, problems;
     if (described.model_type == wanted.model_type)
         for (const std::string_view name : arithmetic_settings(wanted)) names.emplace_back(name);
+    for (const std::string& name : may_change)
+        if (name == "model_type" || std::ranges::find(names, name) == names.end())
+            throw ConfigError(concat("initialization.init_changes names \"", name, "\"; of model_type ",
+                                     name_of(wanted.model_type),
+                                     " there may be: ", join(std::vector(names.begin() + 1, names.end()))));
     for (const std::string& name : names)
-        if (there.at(name) != here.at(name))
+        if (there.at(name) != here.at(name) && std::ranges::find(may_change, name) == may_change.end())
             problems.push_back(
                 concat("model.", name, ": ", there[name].dump(), " in the file, ", here[name].dump(), " in this experiment"));
     if (!problems.empty())
-        throw ConfigError(
-            concat(file.string(), ": describes a different model:\n  ", join(problems, "\n  "), "\n  do: set the file's values"));
+        throw ConfigError(concat(file.string(), ": describes a different model:\n  ", join(problems, "\n  "),
+                                 "\n  do: set the file's values, or name what shall change in initialization.init_changes"));
 }
 
 }  // namespace bertpretrain

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include <nlohmann/json.hpp>
 
@@ -20,8 +21,10 @@ ModelConfig trained_model(const nlohmann::ordered_json& settings, const std::str
 /// @throws CheckpointError naming the file when it cannot be read or describes a model that this program does not support
 ModelConfig described_model(const std::filesystem::path& file);
 
-/// Compares the settings that change what a model computes but not the shapes of its tensors. @throws ConfigError naming every
-/// one that differs
-void refuse_other_arithmetic(const ModelConfig& described, const ModelConfig& wanted, const std::filesystem::path& file);
+/// Compares the settings that change what a model computes but not the shapes of its tensors.
+/// @param may_change  names of settings that may differ
+/// @throws ConfigError naming every other one that differs, or a name in may_change that is none of these settings
+void refuse_other_arithmetic(const ModelConfig& described, const ModelConfig& wanted, const std::filesystem::path& file,
+                             const std::vector<std::string>& may_change = {});
 
 }  // namespace bertpretrain

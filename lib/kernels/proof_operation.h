@@ -33,6 +33,8 @@ struct ProofCase {
     std::function<ProofComputation(at::Device, const ProofShape&, const std::vector<std::int64_t>& lengths)> prepare;
     /// Whether the case applies to a set; null: to all sets.
     std::function<bool(const KernelSet&, const ProofShape&)> applies = nullptr;
+    /// Whether models of this shape compute it; null: all do.
+    std::function<bool(const ProofShape&)> is_of = nullptr;
 };
 
 /// Kernels that must come from the same set, because a backward reads what its own forward saved.
@@ -40,7 +42,7 @@ struct ProofOperation {
     std::string name;
     std::function<bool(const KernelSet&, const KernelSet&)> same;    ///< whether two sets have the same kernels for it
     std::function<void(KernelSet& to, const KernelSet& from)> take;  ///< copies them
-    std::vector<ProofCase> cases;                                    ///< the first one is timed
+    std::vector<ProofCase> cases;                                    ///< the first one that the model has is timed
 };
 
 }  // namespace bertpretrain

@@ -114,8 +114,11 @@ private:
         if (ways.size() < 2) return;
         std::vector<ProofRow> rows;
         for (const KernelSet* way : ways) rows.push_back({operation.name, way->name});
-        for (const ProofCase& one : operation.cases) check(one, ways, rows);
-        if (request_.times && request_.kept.empty()) time(operation.cases.front(), ways, rows);
+        std::vector<ProofCase> cases = operation.cases;
+        std::erase_if(cases, [&](const ProofCase& one) { return one.is_of && !one.is_of(request_.shape); });
+        if (cases.empty()) return;
+        for (const ProofCase& one : cases) check(one, ways, rows);
+        if (request_.times && request_.kept.empty()) time(cases.front(), ways, rows);
         choose(rows);
         proof_.rows.insert(proof_.rows.end(), rows.begin(), rows.end());
     }

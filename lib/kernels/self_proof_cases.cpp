@@ -230,7 +230,7 @@ ProofOperation attention_operation() {
                                   [](at::Device device, const ProofShape& shape, const std::vector<std::int64_t>& lengths) {
                                       return attention(ProofInputs(device, shape, lengths), 0, shape.window);
                                   },
-                                  [](const KernelSet&, const ProofShape& shape) { return shape.window > 0; }};
+                                  nullptr, [](const ProofShape& shape) { return shape.window > 0; }};
     ProofOperation operation = functions<&FunctionTable::attention, &FunctionTable::attention_backward>(
         "attention", {a_case("without dropout", attention, 0, 0), with_dropout, of_short, within_window});
     operation.take = [take = operation.take](KernelSet& to, const KernelSet& from) {
@@ -248,8 +248,8 @@ std::vector<ProofOperation> all_operations() {
     all.push_back(functions<&Table::dropout_rows>("dropout", {a_case("", dropout_rows)}));
     all.push_back(functions<&Table::bias_activation, &Table::bias_activation_backward>("bias + GELU", {a_case("", activation)}));
     ProofCase gated = a_case("", gated_activation), rotary = a_case("", rotation);
-    gated.applies = [](const KernelSet&, const ProofShape& shape) { return shape.is_gated; };
-    rotary.applies = [](const KernelSet&, const ProofShape& shape) { return shape.is_rotary; };
+    gated.is_of = [](const ProofShape& shape) { return shape.is_gated; };
+    rotary.is_of = [](const ProofShape& shape) { return shape.is_rotary; };
     all.push_back(functions<&Table::gated_activation, &Table::gated_activation_backward>("gated activation", {gated}));
     all.push_back(functions<&Table::rotate>("rotary positions", {rotary}));
     all.push_back(attention_operation());

@@ -117,6 +117,7 @@ struct InitializationConfig {
     InitMissing init_missing = InitMissing::refuse;
     InitUnexpected init_unexpected = InitUnexpected::refuse;
     bool init_moments = false;
+    std::vector<std::string> init_changes;
 
     static void describe(auto& self, auto&& field) {
         field("init_from", self.init_from, any,
@@ -128,6 +129,10 @@ struct InitializationConfig {
               "What to do about tensors in init_from that the model lacks. ignore: log their names.");
         field("init_moments", self.init_moments, any,
               "Load the optimizer's moments and its number of updates too. Needs a checkpoint of this program.");
+        field(
+            "init_changes", self.init_changes, any,
+            "Settings of model that may differ from those of init_from although the model then computes something else, such as "
+            "[\"global_rope_theta\"] for longer sequences. Without: refused.");
     }
 };
 

@@ -217,6 +217,12 @@ TEST_CASE("Hugging Face's config determines the shape, and settings that compute
     other.hidden_act = HiddenAct::gelu_new;
     CHECK_THROWS_WITH(refuse_other_arithmetic(described, {ModelType::bert, other, {}}, "config.json"),
                       Says("model.num_attention_heads: 2 in the file, 4 in this experiment") && Says("model.hidden_act"));
+    CHECK_NOTHROW(
+        refuse_other_arithmetic(described, {ModelType::bert, other, {}}, "config.json", {"num_attention_heads", "hidden_act"}));
+    CHECK_THROWS_WITH(refuse_other_arithmetic(described, {ModelType::bert, other, {}}, "config.json", {"hidden_act"}),
+                      Says("num_attention_heads") && !Says("hidden_act: "));
+    CHECK_THROWS_WITH(refuse_other_arithmetic(described, {ModelType::bert, other, {}}, "config.json", {"hidden_size"}),
+                      Says("init_changes names \"hidden_size\"") && Says("num_attention_heads"));
     const TemporaryFolder folder;
     write_text(folder / "config.json", R"({"model_type": "roberta", "hidden_size": 16})");
     CHECK_THROWS_WITH(described_model(folder / "config.json"), Says("model_type is \"roberta\""));

@@ -80,17 +80,22 @@ Proof prove(std::vector<KernelSet> sets, bool times = false, const KernelChoice&
 TEST_CASE("all vectorized CPU kernels pass the self-proof, in both types") {
     KernelSet cpu{"cpu", cpu_operations, &cpu_optimizer_kernels(), {}};
     for (const at::ScalarType compute_dtype : {at::kFloat, at::kBFloat16}) {
-        ProofShape shape = small;
-        shape.compute_dtype = compute_dtype;
-        const std::vector<KernelSet> sets{cpu, reference_kernels()};
-        const Proof proof = prove_kernels(at::kCPU, sets, {shape, false, {}});
-        INFO(proof_table(proof.rows));
-        CHECK(proof.rows.size() == 2 * 8);  // on a CPU, matmuls do not belong to a set
-        for (const ProofRow& row : proof.rows) {
-            CHECK((row.verdict == Verdict::correct));
-            CHECK(row.used == (row.kernels == "cpu"));
+        for (const bool is_modern : {false, true}) {
+            ProofShape shape = small;
+            shape.compute_dtype = compute_dtype;
+            shape.is_gated = shape.is_rotary = is_modern;
+            shape.window = is_modern ? 4 : 0;
+            const std::vector<KernelSet> sets{cpu, reference_kernels()};
+            const Proof proof = prove_kernels(at::kCPU, sets, {shape, false, {}});
+            INFO(proof_table(proof.rows));
+            CHECK(proof.rows.size() == (is_modern ? 2 * 10 : 2 * 8));  // on a CPU, matmuls do not belong to a set
+            for (const ProofRow& row : proof.rows) {
+                CHECK((row.verdict == Verdict::correct));
+                CHECK(row.whole);
+                CHECK(row.used == (row.kernels == "cpu"));
+            }
+            CHECK((chosen_kernels(sets, proof.choice()).functions.attention == &cpu::attention));
         }
-        CHECK((chosen_kernels(sets, proof.choice()).functions.attention == &cpu::attention));
     }
 }
 

@@ -129,7 +129,7 @@ def write_case(folder, name, changes, lengths, seed):
     hf = results(weights, lambda leaves: torch.func.functional_call(through, tied(leaves), (batch,)), batch)
     if max(lengths) > 1024:
         right = hf
-    for key in right:  # transformers rotates in fp32 whatever the dtype
+    for key in right:  # transformers rotates in fp32, also a float64 model
         error = ((right[key] - hf[key]).norm() / right[key].norm()).item()
         assert error < 3e-6, (name, key, error)
     torch.save({"config": config.to_json_string(use_diff=False), "names": list(shapes), "weights": weights, "batch": batch,

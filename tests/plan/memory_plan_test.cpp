@@ -115,7 +115,7 @@ TEST_CASE("attention of more than 128 tokens in bf16 keeps its dropout masks, on
     CHECK(activations("bert_large_phase1.json", 0.1).first == activations("bert_large_phase1.json", 0).first);
 }
 
-TEST_CASE("on CPUs the plan counts what each thread's attention takes, which grows with the square of the sequence length") {
+TEST_CASE("on CPUs the plan counts what each thread's attention takes, which grows with the length and not with its square") {
     ExperimentConfig experiment = load_experiment(PROJECT_FOLDER "/configs/bert_large_phase2.json", {"training.device=cpu"});
     const ParameterLayout layout = layout_of(experiment.model, experiment.parallel.bucket_mib, 1);
     const auto planned = [&](std::int64_t length, std::int64_t computing) {
@@ -125,8 +125,8 @@ TEST_CASE("on CPUs the plan counts what each thread's attention takes, which gro
     const std::uint64_t of_512 = planned(512, 1).attention, of_8192 = planned(8192, 1).attention;
     CHECK(of_512 >= std::uint64_t{6} * 512 * 512);  // bytes per score
     CHECK(of_512 <= std::uint64_t{12} * 512 * 512);
-    CHECK(of_8192 >= std::uint64_t{6} * 8192 * 8192);
-    CHECK(of_8192 <= std::uint64_t{9} * 8192 * 8192);
+    CHECK(of_8192 <= std::uint64_t{64} << 20);
+    CHECK(of_8192 <= 18 * of_512);
     CHECK(planned(512, 64).attention == 64 * of_512);
     CHECK(planned(8192, 64).total() - planned(8192, 1).total() == 63 * of_8192);
     CHECK(planned(8192, 64).text().find(", attention ") != std::string::npos);

@@ -1,7 +1,7 @@
 #pragma once
 // The values and slopes of activations, as device functions.
 
-#include "kernels/cuda/bias_rows.h"
+#include "kernels/cuda/arguments.h"
 #include "kernels/cuda/lanes.h"
 
 namespace bertpretrain::cuda {

@@ -31,6 +31,9 @@ struct RowDropout {
     const std::int64_t *sample_T = nullptr, *position_T = nullptr;
 };
 
+/// What is applied to each element of a row (bias_rows.h).
+enum class RowFunction { identity, gelu_erf, gelu_tanh, silu };
+
 /// The layout of a row within a block (lanes.h).
 constexpr int warp_lanes = 32, warp_columns = 256;
 

@@ -10,8 +10,6 @@
 
 namespace bertpretrain::cuda {
 
-enum class RowFunction { identity, gelu_erf, gelu_tanh, silu };
-
 template <class W>
 struct BiasForward {
     std::int64_t rows, width;

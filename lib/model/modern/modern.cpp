@@ -6,9 +6,22 @@
 
 #include "kernels/packed_weight.h"
 #include "model/modern/cost.h"
-#include "model/modern/rotary_angles.h"
 
 namespace bertpretrain {
+namespace {
+
+/// Returns Rotary::angles_PD of p theta^(-2 j / D) for positions p < P and j < D / 2. Angles are rounded to fp32 as in
+/// transformers, where those of p = 8,191 differ from exact ones by up to 4e-4.
+at::Tensor rotary_angles(double theta, std::int64_t positions, std::int64_t head_size, at::Device device) {
+    const at::Tensor exponent_F = at::arange(0, head_size, 2, at::kLong).to(at::kFloat) / head_size;
+    const at::Tensor frequency_F = 1.0 / at::pow(theta, exponent_F);
+    const at::Tensor angle_PF = at::arange(positions, at::kLong).to(at::kFloat).unsqueeze(1) * frequency_F;
+    // the functions of float64 give the same bits on every processor, those of fp32 do not
+    const at::Tensor exact_PF = angle_PF.to(at::kDouble);
+    return at::cat({exact_PF.cos(), exact_PF.sin()}, 1).to(at::kFloat).to(device);
+}
+
+}  // namespace
 
 ModernEncoder::ModernEncoder(const ModernBertConfig& config, const FlatParameters& parameters, const ModelChoices& choices)
     : design_(design_of(config)),
@@ -16,8 +29,8 @@ ModernEncoder::ModernEncoder(const ModernBertConfig& config, const FlatParameter
       choices_(choices),
       weights_(modern::weight_views(config, parameters)),
       gradients_(modern::gradient_views(config, parameters)),
-      global_angles_PD_(modern::rotary_angles(design_.global_theta, design_.positions, design_.head_size(), parameters.device())),
-      local_angles_PD_(modern::rotary_angles(design_.local_theta, design_.positions, design_.head_size(), parameters.device())),
+      global_angles_PD_(rotary_angles(design_.global_theta, design_.positions, design_.head_size(), parameters.device())),
+      local_angles_PD_(rotary_angles(design_.local_theta, design_.positions, design_.head_size(), parameters.device())),
       stage_ends_(parameters_of(config).stage_ends) {}
 
 modern::LayerContext ModernEncoder::context(const MicroBatch& batch, Wanted wanted, bool dropout) const {

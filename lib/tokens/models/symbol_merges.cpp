@@ -105,8 +105,8 @@ std::size_t SymbolMerges::apply_to_short(std::int32_t* symbols, std::size_t size
     return size;
 }
 
-/// The same for words of any length, with a queue of the pairs by rank and a linked list of symbols. Most merges of a pair are queued
-/// from left to right, so that this takes about linear time.
+/// The same for words of any length, with a queue of the pairs by rank and a linked list of symbols. Most merges of a pair are
+/// queued from left to right, so that this takes about linear time.
 std::size_t SymbolMerges::apply_to_long(std::int32_t* symbols, std::size_t size) const {
     constexpr std::int32_t removed = -1;
     constexpr std::uint32_t end = std::numeric_limits<std::uint32_t>::max();

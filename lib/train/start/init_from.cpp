@@ -70,7 +70,8 @@ Source open_source(const RunPlan& plan, const std::filesystem::path& weights, bo
     else if (wanted.init_moments)
         throw ConfigError(concat("initialization.init_moments: ", *wanted.init_from, " is ", found.what,
                                  "; moments can only be read from checkpoints of this program"));
-    if (found.model) refuse_other_arithmetic(described_model(*found.model), plan.settings.model, *found.model);
+    if (found.model)
+        refuse_other_arithmetic(described_model(*found.model), plan.settings.model, *found.model, wanted.init_changes);
     if (found.vocabulary && !plan.data.vocabulary.empty())
         source.new_tokens = new_tokens_of(*found.vocabulary, plan.data.vocabulary);
     if (leads && found.vocabulary && !plan.data.vocabulary.empty() && !plan.data.casing.empty() && source.new_tokens.empty())
