@@ -1,5 +1,6 @@
 #include "model/heads.h"
 
+#include <algorithm>
 #include <vector>
 
 #include <ATen/ATen.h>
@@ -58,6 +59,26 @@ void cross_entropy_by_source(const std::vector<RowsOfSource>& sources, const at:
     }
 }
 
+/// Returns the sources of rows [begin, begin + rows), counted from `begin`.
+std::vector<RowsOfSource> part_of(const std::vector<RowsOfSource>& sources, std::int64_t begin, std::int64_t rows) {
+    std::vector<RowsOfSource> part;
+    for (const RowsOfSource& of : sources) {
+        const std::int64_t first = std::max(of.begin, begin), end = std::min(of.begin + of.rows, begin + rows);
+        if (first < end) part.push_back({of.source, first - begin, end - first});
+    }
+    return part;
+}
+
+/// Calls body(first row, rows, sources of these rows) for parts of M rows with a limited number of logits.
+void for_parts(const HeadContext& context, std::int64_t M, std::int64_t V, const auto& body) {
+    const std::vector<RowsOfSource> sources = rows_of_sources(context.batch, &SourcePart::masked, M);
+    const std::int64_t most = std::max<std::int64_t>(1, context.logits_at_once / V);
+    for (std::int64_t begin = 0; begin < M; begin += most) {
+        const std::int64_t rows = std::min(most, M - begin);
+        body(begin, rows, part_of(sources, begin, rows));
+    }
+}
+
 /// Adds the loss of next sentences and the gradients of pooler and head.
 /// @param d_first_BH overwritten with the gradient of first_BH
 void next_sentences_forward_backward(const HeadContext& context, const HeadViews& weights, const at::Tensor& first_BH,
@@ -86,6 +107,12 @@ struct HeadRows {
           masked_MH(x_RH.narrow(0, context.batch.sequences(), context.batch.masked_rows_M.numel())) {}
 };
 
+at::Tensor next_sentence_logits(const HeadViews& weights, const at::Tensor& first_BH) {
+    const at::Tensor pooled_BH = pool_first_rows(weights, first_BH);
+    return linear_matmul(pooled_BH.to(first_BH.scalar_type()), weights.next_sentence_weight).to(at::kFloat) +
+           weights.next_sentence_bias;
+}
+
 }  // namespace
 
 at::Tensor pool_first_rows(const HeadViews& weights, const at::Tensor& first_BH) {
@@ -95,27 +122,31 @@ at::Tensor pool_first_rows(const HeadViews& weights, const at::Tensor& first_BH)
 Logits heads_logits(const HeadContext& context, const HeadViews& weights, const at::Tensor& read_RH) {
     const HeadRows read(context, read_RH);
     const Transformed t = transform(context, weights, read.masked_MH);
-    Logits logits{linear_matmul(t.norm.normed_TH, weights.word_VH).to(at::kFloat) + weights.decoder_bias_V, {}};
-    if (!weights.next_sentence()) return logits;
-    const at::Tensor pooled_BH = pool_first_rows(weights, read.first_BH);
-    logits.next_sentence_B2 = linear_matmul(pooled_BH.to(read_RH.scalar_type()), weights.next_sentence_weight).to(at::kFloat) +
-                              weights.next_sentence_bias;
-    return logits;
+    return {linear_matmul(t.norm.normed_TH, weights.word_VH).to(at::kFloat) + weights.decoder_bias_V,
+            weights.next_sentence() ? next_sentence_logits(weights, read.first_BH) : at::Tensor()};
 }
 
 void heads_losses(const HeadContext& context, const HeadViews& weights, const at::Tensor& read_RH, const LossSums& sums) {
-    Logits logits = heads_logits(context, weights, read_RH);
-    const auto add_losses = [&](const at::Tensor& logits_RC, const at::Tensor& labels_R, std::int64_t SourcePart::*count,
-                                const auto& sums_2_of) {
+    const HeadRows read(context, read_RH);
+    const auto add_losses = [](const at::Tensor& logits_RC, const at::Tensor& labels_R, const std::vector<RowsOfSource>& sources,
+                               const auto& sums_2_of) {
         const at::Tensor no_bias_C = at::zeros({logits_RC.size(1)}, logits_RC.options());
-        cross_entropy_by_source(rows_of_sources(context.batch, count, logits_RC.size(0)), logits_RC, no_bias_C, labels_R, 0,
-                                no_bias_C.clone(), sums_2_of);
+        cross_entropy_by_source(sources, logits_RC, no_bias_C, labels_R, 0, no_bias_C.clone(), sums_2_of);
     };
-    if (context.batch.masked() > 0)
-        add_losses(logits.mlm_MV, context.batch.masked_labels_M, &SourcePart::masked,
-                   [&](std::size_t source) { return sums.mlm_2(source); });
+    if (context.batch.masked() > 0) {
+        const Transformed t = transform(context, weights, read.masked_MH);
+        for_parts(context, t.rows_MH.size(0), weights.word_VH.size(0),
+                  [&](std::int64_t begin, std::int64_t rows, const std::vector<RowsOfSource>& sources) {
+                      const at::Tensor logits_MV =
+                          linear_matmul(t.norm.normed_TH.narrow(0, begin, rows), weights.word_VH).to(at::kFloat) +
+                          weights.decoder_bias_V;
+                      add_losses(logits_MV, context.batch.masked_labels_M.narrow(0, begin, rows), sources,
+                                 [&](std::size_t source) { return sums.mlm_2(source); });
+                  });
+    }
     if (weights.next_sentence())
-        add_losses(logits.next_sentence_B2, context.batch.next_sentence_labels_B, &SourcePart::sequences,
+        add_losses(next_sentence_logits(weights, read.first_BH), context.batch.next_sentence_labels_B,
+                   rows_of_sources(context.batch, &SourcePart::sequences, context.batch.sequences()),
                    [&](std::size_t source) { return sums.nsp_2(source); });
 }
 
@@ -127,18 +158,24 @@ at::Tensor heads_forward_backward(const HeadContext& context, const HeadViews& w
 
     if (context.batch.masked() > 0) {
         const Transformed t = transform(context, weights, read.masked_MH);
-        at::Tensor logits_MV = linear_matmul(t.norm.normed_TH, weights.word_VH);
-        cross_entropy_by_source(rows_of_sources(context.batch, &SourcePart::masked, logits_MV.size(0)), logits_MV,
-                                weights.decoder_bias_V, context.batch.masked_labels_M, scale.mlm, gradients.decoder_bias_V,
-                                [&](std::size_t source) { return sums.mlm_2(source); });
-        add_linear_weight_gradient(logits_MV, t.norm.normed_TH, gradients.word_VH);
-        const NormGradients d_norm =
-            dropout_residual_norm_backward({.d_normed_TH = linear_input_gradient(logits_MV, weights.word_VH),
-                                            .forward = t.norm,
-                                            .norm = weights.transform_norm,
-                                            .rows = context.rows,
-                                            .compute_dtype = compute_dtype,
-                                            .d_norm = gradients.transform_norm});
+        std::vector<at::Tensor> d_normed_parts;
+        for_parts(context, t.rows_MH.size(0), weights.word_VH.size(0),
+                  [&](std::int64_t begin, std::int64_t rows, const std::vector<RowsOfSource>& sources) {
+                      const at::Tensor normed_MH = t.norm.normed_TH.narrow(0, begin, rows);
+                      const at::Tensor logits_MV = linear_matmul(normed_MH, weights.word_VH);
+                      cross_entropy_by_source(sources, logits_MV, weights.decoder_bias_V,
+                                              context.batch.masked_labels_M.narrow(0, begin, rows), scale.mlm,
+                                              gradients.decoder_bias_V, [&](std::size_t source) { return sums.mlm_2(source); });
+                      add_linear_weight_gradient(logits_MV, normed_MH, gradients.word_VH);
+                      d_normed_parts.push_back(linear_input_gradient(logits_MV, weights.word_VH));
+                  });
+        const NormGradients d_norm = dropout_residual_norm_backward(
+            {.d_normed_TH = d_normed_parts.size() == 1 ? d_normed_parts.front() : at::cat(d_normed_parts),
+             .forward = t.norm,
+             .norm = weights.transform_norm,
+             .rows = context.rows,
+             .compute_dtype = compute_dtype,
+             .d_norm = gradients.transform_norm});
         const at::Tensor d_dense_MH = bias_activation_backward(
             d_norm.sum_TH.to(compute_dtype), t.dense_MH, weights.transform_bias, context.activation, gradients.transform_bias);
         add_linear_weight_gradient(d_dense_MH, t.rows_MH, gradients.transform_weight);

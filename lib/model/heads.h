@@ -29,6 +29,9 @@ struct HeadContext {
     RowKeys rows;
     double eps = 0;  ///< of LayerNorm
     Activation activation = Activation::gelu_erf;
+    /// The most logits over the vocabulary that exist at a time, in rows of V: 1 GiB in bf16. Losses need no more.
+    std::int64_t logits_at_once = most_logits;
+    static constexpr std::int64_t most_logits = std::int64_t{1} << 29;
 };
 
 /// @param read_RH the encoder's output at the rows that the heads read, compute dtype; in the functions below too

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "model/heads.h"
+
 namespace bertpretrain {
 namespace {
 
@@ -75,8 +77,9 @@ std::uint64_t activation_bytes(const BertConfig& config, const ActivationShape& 
     const double kept =
         embeddings + (shape.checkpointing ? layers * stream + whole_layer : (layers - 1) * whole_layer + last_layer);
     // a weight gradient from a matmul is rounded in a separate matrix before it is accumulated
-    const double head = masked * (compute_bytes * vocabulary + (3 * fp32_size + 3 * compute_bytes) * hidden) +
-                        compute_bytes * vocabulary * hidden;
+    const double logits = std::min(masked * vocabulary, static_cast<double>(HeadContext::most_logits));
+    const double head =
+        compute_bytes * logits + masked * (3 * fp32_size + 3 * compute_bytes) * hidden + compute_bytes * vocabulary * hidden;
     const double backward = tokens * (2 * compute_bytes * intermediate + (6 * compute_bytes + 3 * fp32_size) * hidden) +
                             compute_bytes * hidden * intermediate;
     return static_cast<std::uint64_t>(kept + std::max(head, backward));

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "model/heads.h"
+
 namespace bertpretrain {
 namespace {
 
@@ -79,7 +81,8 @@ std::uint64_t activation_bytes(const ModernBertConfig& config, const ActivationS
     const double kept =
         embeddings + (shape.checkpointing ? layers * stream + whole_layer : (layers - 1) * whole_layer + last_layer);
     // a weight gradient from a matmul is rounded in a separate matrix before it is accumulated
-    const double head = masked * (compute_bytes * V + (3 * fp32_size + 3 * compute_bytes) * H) + compute_bytes * V * H;
+    const double logits = std::min(masked * V, static_cast<double>(HeadContext::most_logits));
+    const double head = compute_bytes * logits + masked * (3 * fp32_size + 3 * compute_bytes) * H + compute_bytes * V * H;
     const double backward =
         tokens * (3 * compute_bytes * F + (3 * compute_bytes + 3 * fp32_size) * H) + 2 * compute_bytes * H * F;
     return static_cast<std::uint64_t>(kept + std::max(head, backward));

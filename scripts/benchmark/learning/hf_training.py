@@ -1,4 +1,4 @@
-"""Trains Hugging Face's BERT in fp32 with plain PyTorch on the samples of one of our runs, in the same order, with the same schedule.
+"""Trains Hugging Face's BERT or ModernBERT in fp32 with plain PyTorch on the samples of one of our runs, in the same order, with the same schedule.
 
 Usage: hf_training.py START ORDER SHARDS HELD_OUT OUTPUT STEPS. START is one of our checkpoints with the initial weights and the run's
 settings; ORDER lists "FILE ROW" per sample; HELD_OUT is a shard. Writes OUTPUT/metrics.jsonl: "mlm_loss" of every step, and
@@ -14,7 +14,7 @@ import h5py
 import numpy
 import torch
 import torch.nn.functional as F
-from transformers import BertConfig, BertForMaskedLM, BertForPreTraining
+from transformers import BertConfig, BertForMaskedLM, BertForPreTraining, ModernBertConfig, ModernBertForMaskedLM
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "tests/system"))
 from hf_evaluation import hf_batch
@@ -25,6 +25,10 @@ def losses(model, batch):
     """Returns MLM loss, NSP loss (0 for a model without that head) and the number of masked positions. The MLM head runs on masked
     positions only, which gives the same loss as all positions with ignored labels, in fewer matmuls."""
     labels = batch["labels"]
+    if isinstance(model, ModernBertForMaskedLM):
+        asked = labels != -100
+        hidden = model.model(batch["input_ids"], batch["attention_mask"]).last_hidden_state[asked]
+        return F.cross_entropy(model.decoder(model.head(hidden)), labels[asked]), torch.zeros(()), int(asked.sum())
     encoded = model.bert(batch["input_ids"], batch["attention_mask"], batch["token_type_ids"])
     asked = labels != -100
     hidden = encoded.last_hidden_state[asked]
@@ -57,10 +61,20 @@ def held_out_loss(model, rows, count):
 
 
 def new_optimizer(model, settings):
-    exempt = [p for name, p in model.named_parameters() if name.endswith("bias") or "LayerNorm" in name]
+    exempt = [p for p in model.parameters() if p.dim() == 1]
     decayed = [p for p in model.parameters() if not any(p is q for q in exempt)]
     groups = [{"params": decayed, "weight_decay": settings["weight_decay"]}, {"params": exempt, "weight_decay": 0.0}]
     return torch.optim.AdamW(groups, betas=tuple(settings["betas"]), eps=settings["eps"])
+
+
+def new_model(settings):
+    fields = dict(settings["model"])
+    kind = fields.pop("model_type", "bert")
+    if kind == "modernbert":
+        assert fields.pop("attention_output_dropout") == fields["attention_dropout"], "transformers has one field for both"
+        return ModernBertForMaskedLM(ModernBertConfig(**fields, pad_token_id=0, bos_token_id=None, eos_token_id=None,
+                                                      cls_token_id=None, sep_token_id=None))
+    return (BertForMaskedLM if settings["data"].get("objective") == "mlm" else BertForPreTraining)(BertConfig(**fields))
 
 
 def save(state, file):
@@ -71,8 +85,7 @@ def save(state, file):
 def main(start, order, shard_folder, held_out, output, steps):
     torch.manual_seed(0)
     settings = json.loads((start / "settings.json").read_text())
-    model_class = BertForMaskedLM if settings["data"].get("objective") == "mlm" else BertForPreTraining
-    model = model_class(BertConfig(**settings["model"])).train()
+    model = new_model(settings).train()
     model.load_state_dict(torch.load(start / "model.pt", weights_only=True), strict=True)
     optimizer = new_optimizer(model, settings["optimizer"])
     schedule = settings["schedule"] | {"total_steps": steps}
