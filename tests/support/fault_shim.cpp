@@ -1,7 +1,6 @@
 // For LD_PRELOAD: makes calls of one function of the C library hang, fail or take longer, to imitate a bad disk.
-//   FAULT_CALL   pread, pwrite, write, fsync or readdir
-//   FAULT_FILE   part of the path of the affected files
-//   FAULT_WHEN   a file: nothing happens until it exists
+//   FAULT_CALL   pread, pwrite, write, fsync, fsync_folder, readdir, flock, mmap, close, statvfs (reports a size of 0) or
+//   pthread_create FAULT_FILE   part of the path of the affected files FAULT_WHEN   a file: nothing happens until it exists
 //   FAULT_AFTER  how many such calls succeed first (0)
 //   FAULT_RANK   the affected rank ($RANK); every process if not set
 //   FAULT_DO     hang, fail, or slow: every such call takes FAULT_SECONDS longer
@@ -20,6 +19,11 @@
 #include <dirent.h>
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <pthread.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 namespace {
@@ -90,7 +94,9 @@ ssize_t pread64(int file, void* buffer, std::size_t size, off64_t offset) { retu
 
 int fsync(int file) {
     static const auto real = next<int (*)(int)>("fsync");
-    return strikes("fsync", file) ? -1 : real(file);
+    struct stat status {};
+    const bool is_folder = ::fstat(file, &status) == 0 && S_ISDIR(status.st_mode);
+    return strikes("fsync", file) || (is_folder && strikes("fsync_folder", file)) ? -1 : real(file);
 }
 
 ssize_t pwrite(int file, const void* buffer, std::size_t size, off_t offset) {
@@ -111,6 +117,37 @@ dirent* readdir(DIR* folder) {
 dirent64* readdir64(DIR* folder) {
     static const auto real = next<dirent64* (*)(DIR*)>("readdir64");
     return strikes("readdir", ::dirfd(folder)) ? nullptr : real(folder);
+}
+
+int flock(int file, int operation) {
+    static const auto real = next<int (*)(int, int)>("flock");
+    return strikes("flock", file) ? -1 : real(file, operation);
+}
+
+void* mmap(void* address, std::size_t size, int protection, int flags, int file, off_t offset) {
+    static const auto real = next<void* (*)(void*, std::size_t, int, int, int, off_t)>("mmap");
+    return file >= 0 && strikes("mmap", file) ? MAP_FAILED : real(address, size, protection, flags, file, offset);
+}
+
+/// The file is closed, as by Linux, but the call reports what an earlier write could not.
+int close(int file) {
+    static const auto real = next<int (*)(int)>("close");
+    const bool fails = strikes("close", file);
+    const int reason = errno, result = real(file);
+    if (fails) errno = reason;
+    return fails ? -1 : result;
+}
+
+int statvfs(const char* path, struct statvfs* space) {
+    static const auto real = next<int (*)(const char*, struct statvfs*)>("statvfs");
+    const int result = real(path, space);
+    if (strikes("statvfs", -1)) space->f_blocks = space->f_bfree = space->f_bavail = 0;
+    return result;
+}
+
+int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*body)(void*), void* argument) {
+    static const auto real = next<int (*)(pthread_t*, const pthread_attr_t*, void* (*)(void*), void*)>("pthread_create");
+    return strikes("pthread_create", -1) ? errno : real(thread, attributes, body, argument);
 }
 
 }  // extern "C"
