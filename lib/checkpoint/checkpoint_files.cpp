@@ -12,6 +12,7 @@
 #include "archive/checksum.h"
 #include "archive/mapped_file.h"
 #include "core/error.h"
+#include "core/files/disk.h"
 #include "core/files/files.h"
 
 namespace bertpretrain {
@@ -73,7 +74,7 @@ public:
         }
     }
     void flush() const {
-        if (::fsync(handle_) != 0) fail(path_, "flushed to the disk", errno);
+        if (!flush_handle(handle_)) fail(path_, "flushed to the disk", errno);
     }
 
 private:

@@ -6,10 +6,10 @@
 #include <fstream>
 
 #include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "core/error.h"
+#include "core/files/disk.h"
 #include "core/files/random_access_file.h"
 #include "core/files/temporary_file.h"
 
@@ -62,12 +62,8 @@ void write_atomically(const fs::path& file, std::string_view content) {
 
 void flush_to_disk(const fs::path& file_or_folder) {
     const int handle = ::open(file_or_folder.c_str(), O_RDONLY | O_CLOEXEC);
-    bool flushed = handle >= 0 && ::fsync(handle) == 0;
+    const bool flushed = handle >= 0 && flush_handle(handle);
     const int reason = errno;
-    struct stat status {};
-    // Some file systems (CIFS, FUSE) cannot flush folders: they write their entries without being asked.
-    if (handle >= 0 && !flushed && (reason == EINVAL || reason == EOPNOTSUPP))
-        flushed = ::fstat(handle, &status) == 0 && S_ISDIR(status.st_mode);
     if (handle >= 0) ::close(handle);
     if (!flushed)
         throw DataError(concat(file_or_folder.string(), ": cannot be flushed to the disk (", std::strerror(reason), ")"));

@@ -1,0 +1,39 @@
+// File systems that lack calls, report no size or report errors late, and machines that allow no more threads.
+
+#include <cerrno>
+
+#include "support/catch.h"
+#include "support/contains.h"
+#include "system/refusal.h"
+#include "system/small_run.h"
+
+using namespace bertpretrain;
+using namespace bertpretrain::testing;
+
+namespace {
+
+/// Returns the command with each call of `call` failing with `reason` on files whose paths contain `part`.
+std::string with_fault(const std::string& call, int reason, const std::string& part, const std::string& command) {
+    return concat("env LD_PRELOAD=" PROGRAM_FOLDER "/libfault_shim.so FAULT_DO=fail FAULT_TIMES=1000000 FAULT_CALL=", call,
+                  " FAULT_ERROR=", reason, " FAULT_FILE='", part, "' ", command);
+}
+
+std::string shard_command(const std::filesystem::path& output) {
+    return concat(data_program, " shard ", sample_data().text.string(), " --vocabulary ", sample_data().vocabulary.string(),
+                  " --output ", output.string(), " --shards 1 --held-out-shards 1 --sequence-length 64 --quiet");
+}
+
+}  // namespace
+
+TEST_CASE("on a file system that cannot flush folders texts, shards and checkpoints are written") {
+    NEEDS_TRAIN();
+    const TemporaryFolder folder;
+    const auto config = write_experiment(folder, {{"schedule", {{"total_steps", 2}}}});
+    for (const std::string& command :
+         {concat(data_program, " extract ", sample_data().text.string(), " --output ", (folder / "text.txt").string()),
+          shard_command(folder / "shards"), train_command(config, folder / "run")}) {
+        const CommandResult result = run_command(with_fault("fsync_folder", EINVAL, "/", command));
+        CHECK(missing_words(concat("exit ", result.exit_code, " ", result.err), {"exit 0"}) == "");
+    }
+    CHECK(run_command(concat(train_program, " inspect ", (folder / "run").string(), " --verify")).exit_code == 0);
+}
