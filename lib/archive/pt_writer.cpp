@@ -13,6 +13,7 @@
 #include "archive/checksum.h"
 #include "archive/zip_format.h"
 #include "core/error.h"
+#include "core/files/disk.h"
 
 namespace bertpretrain {
 namespace {
@@ -20,7 +21,8 @@ namespace {
 constexpr std::size_t worth_writing_out = std::size_t{1} << 20;
 
 [[noreturn]] void fail(const std::filesystem::path& file, const char* what) {
-    throw CheckpointError(concat(file.string(), ": cannot be ", what, " (", std::strerror(errno), ")"));
+    const int reason = errno;
+    throw CheckpointError(concat(file.string(), ": cannot be ", what, " (", std::strerror(reason), ")", disk_advice(reason)));
 }
 
 std::span<const std::byte> bytes_of(const std::string& text) { return std::as_bytes(std::span(text)); }

@@ -52,7 +52,7 @@ PtLayout optimizer_layout(const TrainingState& state) {
 namespace {
 
 [[noreturn]] void fail(const fs::path& file, std::string_view what, int reason) {
-    throw CheckpointError(concat(file.string(), ": cannot be ", what, " (", std::strerror(reason), ")"));
+    throw CheckpointError(concat(file.string(), ": cannot be ", what, " (", std::strerror(reason), ")", disk_advice(reason)));
 }
 
 /// An open file or folder, closed by the destructor.

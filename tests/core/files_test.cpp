@@ -4,7 +4,10 @@
 
 #include <sys/stat.h>
 
+#include <cerrno>
+
 #include "core/error.h"
+#include "core/files/disk.h"
 #include "support/catch.h"
 #include "support/contains.h"
 #include "support/files.h"
@@ -37,4 +40,11 @@ TEST_CASE("a pipe is refused by name where a file is read more than once, and is
         read_file(place / "pipe");
         FAIL("was read");
     } catch (const DataError& error) { CHECK(contains(error.what(), "pipe: is a pipe, expected a file")); }
+}
+
+TEST_CASE("only a write that more space or another limit helps is answered with that advice") {
+    CHECK(contains(disk_advice(ENOSPC), "free disk space"));
+    CHECK(contains(disk_advice(EDQUOT), "quota"));
+    CHECK(contains(disk_advice(EFBIG), "FAT32"));
+    CHECK(disk_advice(EIO).empty());
 }

@@ -16,4 +16,13 @@ bool flush_handle(int handle) {
     return is_folder && (reason == EINVAL || reason == EOPNOTSUPP);
 }
 
+std::string disk_advice(int reason) {
+    if (reason == ENOSPC) return "\n  do: free disk space, then run the same command again";
+    if (reason == EDQUOT) return "\n  do: free space of your quota, then run the same command again";
+    if (reason == EFBIG)
+        return "\n  do: write to another file system (FAT32 holds files below 4 GiB), or raise the limit of a file's size "
+               "(`ulimit -f`)";
+    return "";
+}
+
 }  // namespace bertpretrain

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "core/error.h"
+#include "core/files/disk.h"
 
 namespace bertpretrain {
 namespace {
@@ -15,8 +16,8 @@ namespace {
 constexpr std::size_t buffer_bytes = std::size_t{1} << 20;
 
 [[noreturn]] void refuse_temporary(const std::filesystem::path& folder, const char* what, int reason) {
-    throw DataError(concat(folder.string(), ": a temporary file cannot be ", what, " (", std::strerror(reason), ")",
-                           reason == ENOSPC || reason == EDQUOT ? "\n  do: free disk space" : ""));
+    throw DataError(
+        concat(folder.string(), ": a temporary file cannot be ", what, " (", std::strerror(reason), ")", disk_advice(reason)));
 }
 
 }  // namespace

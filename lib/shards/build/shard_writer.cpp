@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "core/error.h"
+#include "core/files/disk.h"
 #include "core/files/files.h"
 #include "core/threads/threads.h"
 #include "shards/build/sample.h"
@@ -44,9 +45,7 @@ void require(bool succeeded, const std::filesystem::path& file) {
 }
 
 [[noreturn]] void refuse(const std::filesystem::path& file, int reason) {
-    throw DataError(
-        concat(file.string(), ": cannot be written (", std::strerror(reason), ")",
-               reason == ENOSPC || reason == EDQUOT ? "\n  do: free disk space, then run the same command again" : ""));
+    throw DataError(concat(file.string(), ": cannot be written (", std::strerror(reason), ")", disk_advice(reason)));
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "core/error.h"
+#include "core/files/disk.h"
 #include "core/files/files.h"
 #include "core/threads/task_pool.h"
 #include "text/content/byte_source.h"
@@ -91,8 +92,8 @@ ExtractCounts extract(const ExtractSettings& settings) {
     write_atomically(settings.output, [&](std::ostream& out) {
         counts = write_sentences(reader, settings.minimum_sentences, [&](std::string_view text) {
             if (!out.write(text.data(), static_cast<std::streamsize>(text.size())))
-                throw DataError(concat(partial_of(settings.output).string(), ": writing failed (", std::strerror(errno),
-                                       "); free some space"));
+                throw DataError(concat(partial_of(settings.output).string(), ": writing failed (", std::strerror(errno), ")",
+                                       disk_advice(errno)));
             digest.add(text);
         });
     });
