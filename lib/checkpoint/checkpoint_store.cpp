@@ -14,6 +14,7 @@
 #include "checkpoint/checkpoint_files.h"
 #include "checkpoint/slice_writer.h"
 #include "core/error.h"
+#include "core/files/disk.h"
 #include "core/strings.h"
 #include "tokens/vocabulary/vocabulary_file.h"
 
@@ -95,9 +96,9 @@ void CheckpointStore::begin(const TrainingState& state) const {
     remove_unfinished();
     // Checked first, so that a failing save does not fill the disk, on which other files are written too.
     const std::uint64_t needed = checkpoint_bytes(state);
-    if (const auto space = fs::space(folder_, failure); !failure && space.available < needed)
+    if (const auto room = free_bytes_of(folder_); room && *room < needed)
         throw CheckpointError(concat(folder_.string(), ": no space for a checkpoint: it needs ", bytes_text(needed),
-                                     ", but only ", bytes_text(space.available), " are free"));
+                                     ", but only ", bytes_text(*room), " are free"));
     const fs::path partial = partial_folder(state.step);
     try {
         if (!fs::create_directory(partial, failure))

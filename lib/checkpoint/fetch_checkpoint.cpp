@@ -7,6 +7,7 @@
 #include "checkpoint/checkpoint_mirror.h"
 #include "checkpoint/lineage.h"
 #include "core/error.h"
+#include "core/files/disk.h"
 #include "core/strings.h"
 
 namespace bertpretrain {
@@ -20,10 +21,9 @@ constexpr std::uint64_t most_bytes_in_memory = std::uint64_t{64} << 20U;
 void require_space(const fs::path& folder, const MirroredCheckpoint& checkpoint) {
     std::uint64_t needed = 0;
     for (const FileDigest& file : checkpoint.files) needed += file.bytes;
-    std::error_code failure;
-    if (const auto space = fs::space(folder, failure); !failure && space.available < needed)
+    if (const auto room = free_bytes_of(folder); room && *room < needed)
         throw CheckpointError(concat(folder.string(), ": no space for the mirror's checkpoint of step ", checkpoint.step,
-                                     ": it needs ", bytes_text(needed), ", but only ", bytes_text(space.available), " are free"));
+                                     ": it needs ", bytes_text(needed), ", but only ", bytes_text(*room), " are free"));
 }
 
 [[noreturn]] void refuse_wrong_bytes(const ObjectUrl& object, const std::string& found, const FileDigest& expected) {

@@ -37,3 +37,11 @@ TEST_CASE("on a file system that cannot flush folders texts, shards and checkpoi
     }
     CHECK(run_command(concat(train_program, " inspect ", (folder / "run").string(), " --verify")).exit_code == 0);
 }
+
+TEST_CASE("a file system that reports a size of 0 does not keep a run from starting") {
+    NEEDS_TRAIN();
+    const TemporaryFolder folder;
+    const auto config = write_experiment(folder, {{"schedule", {{"total_steps", 2}}}});
+    const CommandResult result = run_command(with_fault("statvfs", 0, "", train_command(config, folder / "run")));
+    CHECK(missing_words(concat("exit ", result.exit_code, " ", result.err), {"exit 0"}) == "");
+}

@@ -16,6 +16,13 @@ bool flush_handle(int handle) {
     return is_folder && (reason == EINVAL || reason == EOPNOTSUPP);
 }
 
+std::optional<std::uint64_t> free_bytes_of(const std::filesystem::path& folder) {
+    std::error_code failure;
+    const std::filesystem::space_info space = std::filesystem::space(folder, failure);
+    if (failure || space.capacity == 0) return std::nullopt;
+    return space.available;
+}
+
 std::string disk_advice(int reason) {
     if (reason == ENOSPC) return "\n  do: free disk space, then run the same command again";
     if (reason == EDQUOT) return "\n  do: free space of your quota, then run the same command again";

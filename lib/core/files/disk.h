@@ -1,6 +1,9 @@
 #pragma once
 // What file systems differ in: flushing folders, and limits on what may be written.
 
+#include <cstdint>
+#include <filesystem>
+#include <optional>
 #include <string>
 
 namespace bertpretrain {
@@ -9,6 +12,10 @@ namespace bertpretrain {
 /// flushed.
 /// @returns false, with errno set, if it failed
 bool flush_handle(int handle);
+
+/// Returns the bytes that this user may still write to the file system of `folder`. Returns nothing where it does not say: some
+/// in user space (rclone, QFS) report a size of 0.
+std::optional<std::uint64_t> free_bytes_of(const std::filesystem::path& folder);
 
 /// Returns what to do about a write that failed for `reason` (errno), as the end of a message; "" where more space does not help.
 std::string disk_advice(int reason);

@@ -1,22 +1,20 @@
 #include "train/save/checkpoint_space.h"
 
+#include <optional>
 #include <system_error>
 
 #include "core/error.h"
+#include "core/files/disk.h"
 #include "core/strings.h"
 
 namespace bertpretrain {
 namespace {
 
-std::uint64_t free_bytes(const std::filesystem::path& store) {
+std::optional<std::uint64_t> free_bytes(const std::filesystem::path& store) {
     std::error_code failure;
     std::filesystem::path there = std::filesystem::absolute(store).parent_path();
     while (!std::filesystem::exists(there, failure) && there != there.root_path()) there = there.parent_path();
-    const std::filesystem::space_info space = std::filesystem::space(there, failure);
-    if (failure)
-        throw CheckpointError(
-            concat(there.string(), ": cannot determine the free space of its file system (", failure.message(), ")"));
-    return space.available;
+    return free_bytes_of(there);
 }
 
 /// Returns the number of checkpoints on disk at a time: those kept and one being written.
@@ -26,11 +24,13 @@ std::uint64_t kept_at_once(const CheckpointConfig& config) {
 
 std::string compare(const std::filesystem::path& store, std::uint64_t checkpoint_bytes, const CheckpointConfig& config,
                     std::uint64_t fewest, const char* complaint) {
-    const std::uint64_t kept = kept_at_once(config), there = free_bytes(store);
+    const std::uint64_t kept = kept_at_once(config);
+    const std::optional<std::uint64_t> there = free_bytes(store);
     const std::string words =
         concat(bytes_text(checkpoint_bytes), " each; ", config.keep_last, config.keep_best ? " kept, the best one" : " kept",
-               " and one being written take ", bytes_text(kept * checkpoint_bytes), "; free now: ", bytes_text(there));
-    if (there < fewest * checkpoint_bytes)
+               " and one being written take ", bytes_text(kept * checkpoint_bytes),
+               "; free now: ", there ? bytes_text(*there) : "not known, the file system does not say");
+    if (there && *there < fewest * checkpoint_bytes)
         throw CheckpointError(
             concat(store.string(), ": ", complaint, ": ", words,
                    "\n  do: free some space, lower checkpoint.keep_last, or set --output to a path on a larger disk"));
