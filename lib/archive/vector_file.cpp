@@ -44,7 +44,8 @@ void write_attribute(hid_t object, const std::string& name, const std::string& v
 std::uint64_t create_h5(const fs::path& file, const MatrixShape& shape, const std::string& dataset,
                         const std::map<std::string, std::string>& attributes) {
     const Hdf5Lock lock;
-    const Hdf5Handle hdf5(H5Fcreate(file.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT));
+    const Hdf5Handle access = file_access();
+    const Hdf5Handle hdf5(H5Fcreate(file.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access.get()));
     if (!hdf5) refuse(file, hdf5_reason());
     const hsize_t extent[] = {static_cast<hsize_t>(shape.rows), static_cast<hsize_t>(shape.columns)};
     const Hdf5Handle space(H5Screate_simple(2, extent, nullptr)), creation(H5Pcreate(H5P_DATASET_CREATE));

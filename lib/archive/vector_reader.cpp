@@ -99,7 +99,8 @@ class H5Reader final : public VectorReader {
 public:
     explicit H5Reader(fs::path file) : file_(std::move(file)) {
         const Hdf5Lock lock;
-        hdf5_ = Hdf5Handle(H5Fopen(file_.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT));
+        const Hdf5Handle access = file_access();
+        hdf5_ = Hdf5Handle(H5Fopen(file_.c_str(), H5F_ACC_RDONLY, access.get()));
         if (!hdf5_) refuse_vectors(file_, concat("cannot be read (", hdf5_reason(), ")"), "an h5 file");
         H5G_info_t root{};
         H5Gget_info(hdf5_.get(), &root);

@@ -34,6 +34,14 @@ Hdf5Handle::~Hdf5Handle() {
     H5Idec_ref(id_);
 }
 
+Hdf5Handle file_access() {
+    Hdf5Handle access(H5Pcreate(H5P_FILE_ACCESS));
+#if H5_VERSION_GE(1, 10, 7)
+    H5Pset_file_locking(access.get(), false, true);
+#endif
+    return access;
+}
+
 std::string hdf5_reason() {
     std::string reason;
     H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, keep_first, &reason);

@@ -36,6 +36,10 @@ private:
     hid_t id_ = -1;
 };
 
+/// Returns how files are opened and created: without the library's file locks, which many cluster file systems lack, and which
+/// files of one writer do not need.
+Hdf5Handle file_access();
+
 /// Returns the library's description of why this thread's last HDF5 call failed. Call it before any other HDF5 function.
 std::string hdf5_reason();
 

@@ -23,10 +23,7 @@ namespace {
 constexpr std::int64_t default_band_rows = 1024;
 
 Hdf5Handle open_file(const std::filesystem::path& file) {
-    const Hdf5Handle access(H5Pcreate(H5P_FILE_ACCESS));
-#if H5_VERSION_GE(1, 10, 7)
-    H5Pset_file_locking(access.get(), false, true);  // shards do not change, and many cluster file systems lack locks
-#endif
+    const Hdf5Handle access = file_access();  // closing it forgets the reason of a failure
     Hdf5Handle handle(H5Fopen(file.c_str(), H5F_ACC_RDONLY, access.get()));
     if (handle) return handle;
     const std::string reason = hdf5_reason();

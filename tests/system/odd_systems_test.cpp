@@ -25,6 +25,19 @@ std::string shard_command(const std::filesystem::path& output) {
 
 }  // namespace
 
+TEST_CASE("on a file system without locks shards are made, and the run warns that it cannot lock its folder") {
+    NEEDS_TRAIN();
+    const TemporaryFolder folder;
+    const CommandResult made = run_command(with_fault("flock", ENOLCK, folder.path().string(), shard_command(folder / "shards")));
+    REQUIRE(missing_words(concat("exit ", made.exit_code, made.err), {"exit 0"}) == "");
+    const auto config = write_experiment(
+        folder, {{"schedule", {{"total_steps", 2}}}, {"data", {{"training_shards", (folder / "shards").string()}}}});
+    const CommandResult trained =
+        run_command(with_fault("flock", ENOLCK, folder.path().string(), train_command(config, folder / "run")));
+    CHECK(trained.exit_code == 0);
+    CHECK(contains(trained.err, "this file system cannot lock folders or files"));
+}
+
 TEST_CASE("on a file system that cannot flush folders texts, shards and checkpoints are written") {
     NEEDS_TRAIN();
     const TemporaryFolder folder;

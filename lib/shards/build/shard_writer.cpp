@@ -79,9 +79,9 @@ void ShardWriter::State::begin() {
     check(size.rows > 0 && size.sequence_length > 0 && size.max_predictions > 0, "a shard has at least one row");
     rest = no_rows();
     const Hdf5Lock lock;
-    const Hdf5Handle creation(H5Pcreate(H5P_FILE_CREATE));
+    const Hdf5Handle creation(H5Pcreate(H5P_FILE_CREATE)), access = file_access();
     H5Pset_obj_track_times(creation.get(), false);
-    hdf5 = Hdf5Handle(H5Fcreate(file.c_str(), H5F_ACC_TRUNC, creation.get(), H5P_DEFAULT));
+    hdf5 = Hdf5Handle(H5Fcreate(file.c_str(), H5F_ACC_TRUNC, creation.get(), access.get()));
     require(static_cast<bool>(hdf5), file);
     descriptor = ::open(file.c_str(), O_WRONLY | O_CLOEXEC);
     if (descriptor < 0) refuse(file, errno);
