@@ -45,20 +45,24 @@ std::uint64_t create_h5(const fs::path& file, const MatrixShape& shape, const st
                         const std::map<std::string, std::string>& attributes) {
     const Hdf5Lock lock;
     const Hdf5Handle access = file_access();
-    const Hdf5Handle hdf5(H5Fcreate(file.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access.get()));
+    Hdf5Handle hdf5(H5Fcreate(file.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access.get()));
     if (!hdf5) refuse(file, hdf5_reason());
     const hsize_t extent[] = {static_cast<hsize_t>(shape.rows), static_cast<hsize_t>(shape.columns)};
-    const Hdf5Handle space(H5Screate_simple(2, extent, nullptr)), creation(H5Pcreate(H5P_DATASET_CREATE));
-    H5Pset_layout(creation.get(), H5D_CONTIGUOUS);
-    H5Pset_alloc_time(creation.get(), H5D_ALLOC_TIME_EARLY);
-    H5Pset_fill_time(creation.get(), H5D_FILL_TIME_NEVER);
-    H5Pset_obj_track_times(creation.get(), false);
-    const Hdf5Handle data(
-        H5Dcreate2(hdf5.get(), dataset.c_str(), H5T_IEEE_F32LE, space.get(), H5P_DEFAULT, creation.get(), H5P_DEFAULT));
-    if (!data) refuse(file, hdf5_reason());
-    for (const auto& [name, value] : attributes) write_attribute(data.get(), name, value);
-    const haddr_t offset = H5Dget_offset(data.get());
-    if (offset == HADDR_UNDEF) refuse(file, hdf5_reason());
+    haddr_t offset = HADDR_UNDEF;
+    {
+        const Hdf5Handle space(H5Screate_simple(2, extent, nullptr)), creation(H5Pcreate(H5P_DATASET_CREATE));
+        H5Pset_layout(creation.get(), H5D_CONTIGUOUS);
+        H5Pset_alloc_time(creation.get(), H5D_ALLOC_TIME_EARLY);
+        H5Pset_fill_time(creation.get(), H5D_FILL_TIME_NEVER);
+        H5Pset_obj_track_times(creation.get(), false);
+        const Hdf5Handle data(
+            H5Dcreate2(hdf5.get(), dataset.c_str(), H5T_IEEE_F32LE, space.get(), H5P_DEFAULT, creation.get(), H5P_DEFAULT));
+        if (!data) refuse(file, hdf5_reason());
+        for (const auto& [name, value] : attributes) write_attribute(data.get(), name, value);
+        offset = H5Dget_offset(data.get());
+        if (offset == HADDR_UNDEF) refuse(file, hdf5_reason());
+    }
+    if (!hdf5.close()) refuse(file, hdf5_reason());  // the dataset was closed before, so this closes the file
     return offset;
 }
 

@@ -20,6 +20,8 @@ herr_t keep_first(unsigned number, const H5E_error2_t* error, void* reason) {
 Hdf5Lock::Hdf5Lock() {
     if (lock_depth++ > 0) return;
     library_mutex.lock();
+    // Before any other call: at the program's end the library would close again what failed to close, and crash.
+    [[maybe_unused]] static const herr_t not_at_exit = H5dont_atexit();
     H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);  // per thread in thread-safe builds
     H5PLset_loading_state(0);                     // a file must not make the library load plugins
 }
@@ -29,9 +31,12 @@ Hdf5Lock::~Hdf5Lock() {
 }
 
 Hdf5Handle::~Hdf5Handle() {
-    if (id_ < 0) return;
+    if (id_ >= 0) close();
+}
+
+bool Hdf5Handle::close() {
     const Hdf5Lock lock;
-    H5Idec_ref(id_);
+    return id_ < 0 || H5Idec_ref(std::exchange(id_, -1)) >= 0;
 }
 
 Hdf5Handle file_access() {

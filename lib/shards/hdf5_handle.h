@@ -31,6 +31,8 @@ public:
     /// False if the call that returned the identifier failed.
     explicit operator bool() const { return id_ >= 0; }
     hid_t get() const { return id_; }
+    /// Closes it now. False if that failed: some network file systems report a failed write only then.
+    bool close();
 
 private:
     hid_t id_ = -1;

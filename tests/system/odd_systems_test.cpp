@@ -58,3 +58,10 @@ TEST_CASE("a file system that reports a size of 0 does not keep a run from start
     const CommandResult result = run_command(with_fault("statvfs", 0, "", train_command(config, folder / "run")));
     CHECK(missing_words(concat("exit ", result.exit_code, " ", result.err), {"exit 0"}) == "");
 }
+
+TEST_CASE("a write that a network file system reports when an h5 file is closed ends shard with exit 3") {
+    const TemporaryFolder folder;
+    const CommandResult result = run_command(with_fault("close", EDQUOT, ".h5.partial", shard_command(folder / "shards")));
+    check_refusal(result, data_exit, {".h5.partial: cannot be written"}, "close fails");
+    CHECK(!std::filesystem::exists(folder / "shards/manifest.json"));
+}

@@ -162,7 +162,7 @@ void ShardWriter::State::finish() {
     require(H5Fflush(hdf5.get(), H5F_SCOPE_GLOBAL) >= 0, file);
     require(H5Fget_filesize(hdf5.get(), &bytes) >= 0, file);
     datasets = {};
-    hdf5 = Hdf5Handle();
+    require(hdf5.close(), file);
     if (::ftruncate(descriptor, static_cast<off_t>(bytes)) != 0) refuse(file, errno);  // frees the unused reservation
 }
 
