@@ -12,6 +12,27 @@
 #include "core/error.h"
 
 namespace bertpretrain {
+namespace {
+
+/// Reads a whole file into memory of its own. @returns MAP_FAILED, with errno set, if it cannot be read to its end
+void* copy_of(int handle, std::size_t bytes) {
+    void* const memory = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED) return memory;
+    for (std::size_t done = 0; done < bytes;) {
+        const ssize_t count = ::pread(handle, static_cast<std::byte*>(memory) + done, bytes - done, static_cast<off_t>(done));
+        if (count < 0 && errno == EINTR) continue;
+        if (count <= 0) {
+            const int reason = count == 0 ? EIO : errno;
+            ::munmap(memory, bytes);
+            errno = reason;
+            return MAP_FAILED;
+        }
+        done += static_cast<std::size_t>(count);
+    }
+    return memory;
+}
+
+}  // namespace
 
 MappedFile::MappedFile(std::filesystem::path file) : file_(std::move(file)) {
     const int handle = ::open(file_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);  // O_NONBLOCK: opening a pipe must not block
@@ -23,7 +44,8 @@ MappedFile::MappedFile(std::filesystem::path file) : file_(std::move(file)) {
     }
     const auto bytes = static_cast<std::size_t>(status.st_size);
     const bool regular = S_ISREG(status.st_mode);
-    void* const memory = regular && bytes > 0 ? ::mmap(nullptr, bytes, PROT_READ, MAP_PRIVATE, handle, 0) : nullptr;
+    void* memory = regular && bytes > 0 ? ::mmap(nullptr, bytes, PROT_READ, MAP_PRIVATE, handle, 0) : nullptr;
+    if (memory == MAP_FAILED && errno == ENODEV) memory = copy_of(handle, bytes);  // FUSE and 9p without mmap
     const int reason = errno;
     ::close(handle);
     if (!regular) throw CheckpointError(concat(file_.string(), ": is not a regular file"));

@@ -8,7 +8,7 @@
 
 namespace bertpretrain {
 
-/// A read-only mapping of a whole regular file.
+/// A read-only mapping of a whole regular file; a copy in memory where the file system cannot map files.
 class MappedFile {
 public:
     /// @throws CheckpointError naming the file and the system's reason

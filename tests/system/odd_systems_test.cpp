@@ -51,6 +51,20 @@ TEST_CASE("on a file system that cannot flush folders texts, shards and checkpoi
     CHECK(run_command(concat(train_program, " inspect ", (folder / "run").string(), " --verify")).exit_code == 0);
 }
 
+TEST_CASE("on a file system that cannot map files a run saves, resumes and is inspected") {
+    NEEDS_TRAIN();
+    const TemporaryFolder folder;
+    const auto config = write_experiment(folder, {{"schedule", {{"total_steps", 2}}}});
+    const auto run = [&](const std::string& command) {
+        const CommandResult result = run_command(with_fault("mmap", ENODEV, "/", command));
+        return missing_words(concat("exit ", result.exit_code, " ", result.err), {"exit 0"});
+    };
+    CHECK(run(train_command(config, folder / "run")) == "");
+    CHECK(run(train_command(config, folder / "run", "--set schedule.total_steps=4")) == "");
+    CHECK(run(concat(train_program, " inspect ", (folder / "run").string(), " --verify")) == "");
+    CHECK(numbers_of(folder / "run").size() >= 4);
+}
+
 TEST_CASE("a file system that reports a size of 0 does not keep a run from starting") {
     NEEDS_TRAIN();
     const TemporaryFolder folder;
