@@ -6,6 +6,8 @@
 #include "command_line/commit.h"  // scripts/cmake/commit.cmake writes it at each build
 
 #include "core/error.h"
+#include "core/files/local_path.h"
+#include "core/output/displayable.h"
 #include "core/output/log.h"
 #include "core/program_version.h"
 #include "shards/hdf5_version.h"
@@ -48,10 +50,23 @@ void add_log_options(CLI::App& app) {
     }
 }
 
+/// Makes every command refuse an --output that cannot be meant as a local path: what is written would be lost with this machine.
+void require_local_outputs(CLI::App& app) {
+    for (CLI::App* command : app.get_subcommands([](CLI::App*) { return true; })) {
+        require_local_outputs(*command);
+        if (CLI::Option* output = command->get_option_no_throw("--output"))
+            output->each([](const std::string& path) {
+                if (const std::string why = not_local(path); !why.empty())
+                    throw ConfigError(concat("--output \"", displayable(path), "\": ", why));
+            });
+    }
+}
+
 }  // namespace
 
 void add_program_options(CLI::App& app, const Versions& versions) {
     add_log_options(app);
+    require_local_outputs(app);
     ProgramVersion version{app.get_name(), BERTPRETRAIN_VERSION, BERTPRETRAIN_COMMIT, versions};
     version.libraries.emplace_back("HDF5", hdf5_version());
     set_program_version(std::move(version));

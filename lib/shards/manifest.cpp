@@ -8,6 +8,7 @@
 #include "config/write.h"
 #include "core/error.h"
 #include "core/files/files.h"
+#include "core/files/local_path.h"
 
 namespace bertpretrain {
 namespace {
@@ -188,6 +189,8 @@ void require_listed_shards(const fs::path& folder, ShardKind kind, const std::ve
 std::vector<fs::path> find_shards(const fs::path& folder, ShardKind kind) {
     const char* word = kind == ShardKind::training ? "training" : "test";
     const std::string wanted = concat("a folder with .h5 or .hdf5 files whose names contain \"", word, "\"");
+    if (const std::string why = not_local(folder.string()); !fs::exists(folder) && !why.empty())
+        throw DataError(concat(folder.string(), ": ", why));
     if (!fs::is_directory(folder))
         throw DataError(
             concat(folder.string(), fs::exists(folder) ? ": is not a folder" : ": does not exist", "; expected ", wanted,

@@ -8,6 +8,7 @@
 
 #include "core/error.h"
 #include "core/files/disk.h"
+#include "core/files/local_path.h"
 #include "support/catch.h"
 #include "support/contains.h"
 #include "support/files.h"
@@ -40,6 +41,14 @@ TEST_CASE("a pipe is refused by name where a file is read more than once, and is
         read_file(place / "pipe");
         FAIL("was read");
     } catch (const DataError& error) { CHECK(contains(error.what(), "pipe: is a pipe, expected a file")); }
+}
+
+TEST_CASE("an address, an unexpanded ~, a carriage return and nothing are not taken for local paths, other names are") {
+    for (const char* path :
+         {"", "s3://bucket/run", "s3:/bucket/run", "gs://b", "hf://datasets/x", "file:///data/run", "~", "~/runs/a", "runs/a\r"})
+        CHECK(!not_local(path).empty());
+    for (const char* path : {"runs/a", "/data/a:b/c", "c:", "a~", "~user", "runs/~/a", "a b\n", "2026-11-27T10:30/run", "x:/run"})
+        CHECK(not_local(path).empty());
 }
 
 TEST_CASE("only a write that more space or another limit helps is answered with that advice") {

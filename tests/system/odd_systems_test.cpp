@@ -79,3 +79,29 @@ TEST_CASE("a write that a network file system reports when an h5 file is closed 
     check_refusal(result, data_exit, {".h5.partial: cannot be written"}, "close fails");
     CHECK(!std::filesystem::exists(folder / "shards/manifest.json"));
 }
+
+TEST_CASE("an --output that cannot be meant as a local path is refused by every command, and nothing is written") {
+    NEEDS_TRAIN();
+    const TemporaryFolder folder;
+    const auto config = write_experiment(folder);
+    const std::string text = sample_data().text.string(), words = sample_data().vocabulary.string(),
+                      run = finished_run().run.string();
+    const std::vector<std::string> commands = {
+        concat(train_program, " train ", config.string()), concat(train_program, " export ", run, " --format hf"),
+        concat(train_program, " embed ", run, " ", text),  concat(data_program, " shard ", text, " --vocabulary ", words),
+        concat(data_program, " extract ", text),           concat(data_program, " deduplicate ", text),
+        concat(data_program, " vocabulary ", text),
+    };
+    const std::vector<std::pair<std::string, std::string>> outputs = {
+        {"s3://bucket/x.npy", "is an address"}, {"s3:/bucket/x.npy", "is an address"}, {"file:///tmp/x.npy", "is an address"},
+        {"hdfs://host/x.npy", "is an address"}, {"~/x.npy", "begins with ~"},                  {"x.npy\r", "carriage return"}};
+    for (const std::string& command : commands)
+        for (const auto& [output, words_of_it] : outputs)
+            check_refusal(run_command(concat("cd ", folder.path().string(), " && ", command, " --output='", output, "'")),
+                          config_exit, {"--output", words_of_it, "do:"}, concat(command, " ", output));
+    check_refusal(run_command(concat(commands.front(), " --output ''")), config_exit, {"is empty", "shell variable"},
+                  "two words");
+    std::vector<std::string> left;
+    for (const auto& entry : std::filesystem::directory_iterator(folder.path())) left.push_back(entry.path().filename().string());
+    CHECK(left == std::vector<std::string>{"experiment.json"});
+}

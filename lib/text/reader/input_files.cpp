@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "core/error.h"
+#include "core/files/local_path.h"
 #include "text/content/byte_source.h"
 #include "text/reader/text_lineage.h"
 
@@ -63,7 +64,8 @@ std::vector<fs::path> input_files(const std::vector<fs::path>& inputs) {
         } else if (fs::exists(input)) {
             files.push_back(input);
         } else {
-            throw DataError(concat(input.string(), ": does not exist; nothing has been written"));
+            const std::string why = not_local(input.string());
+            throw DataError(concat(input.string(), ": ", why.empty() ? "does not exist; nothing has been written" : why));
         }
     }
     refuse_repeated(files);
