@@ -1,6 +1,7 @@
 #include "command_line/program.h"
 
 #include <iostream>
+#include <string_view>
 #include <utility>
 
 #include "command_line/commit.h"  // scripts/cmake/commit.cmake writes it at each build
@@ -76,6 +77,10 @@ void add_program_options(CLI::App& app, const Versions& versions) {
 }
 
 int parse_and_run(CLI::App& app, int argc, char** argv) {
+    // The parser would take the next option as the value.
+    for (int i = 1; i < argc; ++i)
+        if (const std::string_view given = argv[i]; given.starts_with("--") && given.find('=') == given.size() - 1)
+            throw ConfigError(concat(displayable(given), ": has no value\n  do: check that the shell variable in it is set"));
     try {
         app.parse(argc, argv);
         // CLI11's own check for a missing subcommand would not name a misspelt one.

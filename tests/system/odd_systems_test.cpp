@@ -94,7 +94,8 @@ TEST_CASE("an --output that cannot be meant as a local path is refused by every 
     };
     const std::vector<std::pair<std::string, std::string>> outputs = {
         {"s3://bucket/x.npy", "is an address"}, {"s3:/bucket/x.npy", "is an address"}, {"file:///tmp/x.npy", "is an address"},
-        {"hdfs://host/x.npy", "is an address"}, {"~/x.npy", "begins with ~"},                  {"x.npy\r", "carriage return"}};
+        {"hdfs://host/x.npy", "is an address"}, {"~/x.npy", "begins with ~"},          {"", "has no value"},
+        {"x.npy\r", "carriage return"}};
     for (const std::string& command : commands)
         for (const auto& [output, words_of_it] : outputs)
             check_refusal(run_command(concat("cd ", folder.path().string(), " && ", command, " --output='", output, "'")),
