@@ -6,6 +6,7 @@
 #include "documents.h"
 #include "packing.h"
 #include "support/catch.h"
+#include "text/reader/input_files.h"
 
 using namespace bertpretrain;
 using namespace bertpretrain::testing;
@@ -252,6 +253,14 @@ TEST_CASE("a JSONL record of more than 64 MiB is malformed, and the records arou
     write_text(folder / "a.jsonl", "{\"text\": \"One.\"}\n" + large + "\n{\"text\": \"Three.\"}\n");
     CHECK((documents_in({folder / "a.jsonl"}, settings) == Lines{"1||One.", "3||Three."}));
     CHECK_THAT(failure_to_read("{\"text\": \"One.\"}\n" + large), Contains("corpus:2: is larger than 64 MiB"));
+}
+
+TEST_CASE("an editor's copies of a text are not read as texts, and other odd names are") {
+    const TemporaryFolder folder;
+    for (const char* name : {"a.txt", "a.txt~", "#a.txt#", ".a.txt.swp", "#1", "b~c", "c#"}) write_text(folder / name, "One.\n");
+    std::vector<std::string> names;
+    for (const auto& file : input_files({folder.path()})) names.push_back(file.filename().string());
+    CHECK(names == std::vector<std::string>{"#1", "a.txt", "b~c", "c#"});
 }
 
 TEST_CASE("a link in a folder that leads to no file is refused, unless it is hidden") {

@@ -15,12 +15,17 @@ namespace bertpretrain {
 namespace fs = std::filesystem;
 namespace {
 
+/// Whether an editor keeps a file's earlier or unsaved text under this name (Emacs, Vim, gedit, nano), which would count twice.
+bool is_editors_copy(const std::string& name) {
+    return name.ends_with('~') || (name.size() > 2 && name.starts_with('#') && name.ends_with('#'));
+}
+
 std::vector<fs::path> files_below(const fs::path& folder) {
     std::vector<fs::path> files;
     try {
         for (fs::recursive_directory_iterator entry(folder), end; entry != end; ++entry) {
             const std::string name = entry->path().filename().string();
-            const bool is_hidden = name.starts_with('.');
+            const bool is_hidden = name.starts_with('.') || is_editors_copy(name);
             if (is_hidden && entry->is_directory()) entry.disable_recursion_pending();
             else if (!is_hidden && entry->is_regular_file() && !name.ends_with(text_lineage_ending))
                 files.push_back(entry->path());
