@@ -140,12 +140,29 @@ json parse_settings(std::string_view text, const std::string& file) {
     } catch (const json::exception& error) { throw ConfigError(concat(file, ": ", plain_message(error))); }
 }
 
+namespace {
+
+/// Names what users often give instead of JSON, where the parser's own message would name a single character.
+void refuse_other_languages(std::string_view text, const std::filesystem::path& file) {
+    const std::string ending = file.extension().string();
+    if (text.starts_with("\xff\xfe") || text.starts_with("\xfe\xff"))
+        throw ConfigError(concat(file.string(), ": is UTF-16 text, expected JSON in UTF-8\n  do: convert it, for example with ",
+                                 "`iconv -f utf-16 -t utf-8`; Windows PowerShell writes UTF-16 by `>`"));
+    if (ending == ".yaml" || ending == ".yml" || ending == ".toml")
+        throw ConfigError(concat(file.string(), ": is ", ending.substr(1), " by its name, expected JSON\n  do: write the ",
+                                 "settings as JSON; `bertpretrain config explain` lists them"));
+}
+
+}  // namespace
+
 std::string load_settings_text(const std::filesystem::path& file) {
     if (!std::filesystem::exists(file)) throw ConfigError(concat(file.string(), ": no such settings file; check the path"));
     if (std::filesystem::is_directory(file))
         throw ConfigError(concat(file.string(), ": is a folder, expected a settings file in JSON"));
     try {
-        return read_file(file);
+        const std::string text = read_file(file);
+        refuse_other_languages(text, file);
+        return text;
     } catch (const DataError& error) { throw ConfigError(concat("the settings file cannot be read: ", error.what())); }
 }
 

@@ -171,6 +171,20 @@ TEST_CASE("a settings file that is missing or a folder is a config error that na
     CHECK(load_settings(folder / "run.json").at("seed") == 7);
 }
 
+TEST_CASE("a settings file in UTF-16, YAML or TOML is named as that, with what to do") {
+    const bertpretrain::testing::TemporaryFolder folder;
+    const auto told = [&](const char* name, const std::string& text) -> std::string {
+        bertpretrain::testing::write_text(folder / name, text);
+        try {
+            load_settings(folder / name);
+        } catch (const ConfigError& error) { return error.what(); }
+        return "";
+    };
+    CHECK(contains(told("run.json", std::string("\xff\xfe{\0}\0", 6)), "run.json: is UTF-16 text, expected JSON in UTF-8"));
+    CHECK(contains(told("run.yaml", "optimizer:\n  name: lamb\n"), "run.yaml: is yaml by its name, expected JSON"));
+    CHECK(told("bom.json", "\xef\xbb\xbf{}").empty());
+}
+
 TEST_CASE("a long value is shortened in a message") {
     CHECK(refusal(R"({"about": [")" + std::string(1000, 'a') + "\"]}").size() < 200);
     CHECK(refusal(R"({"about": [)" + std::string(1000, '1') + "]}").size() < 300);
