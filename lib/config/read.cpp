@@ -87,6 +87,8 @@ void read(double& value, const json& found, const Rule& rule, const std::string&
 void read(std::string& value, const json& found, const Rule& rule, const std::string& where) {
     if (!found.is_string()) refuse(where, found, "a text in double quotes");
     value = found.get<std::string>();
+    if (value == "None" && rule.choices.empty())  // would be a file or a command of that name
+        refuse(where, found, "a text; for no value leave the key out; None is Python's word for that, JSON's is null");
     for (const OldChoice& old : rule.old_choices)
         if (value == old.old_name) value = old.name;
     check_text(value, found, rule, where);

@@ -185,6 +185,11 @@ TEST_CASE("a settings file in UTF-16, YAML or TOML is named as that, with what t
     CHECK(told("bom.json", "\xef\xbb\xbf{}").empty());
 }
 
+TEST_CASE("Python's word for no value is not taken for a file or a command of that name") {
+    CHECK(contains(refusal(R"({"about": "None"})"), "leave the key out; None is Python's word"));
+    CHECK(refusal(R"({"about": "none of these"})").empty());
+}
+
 TEST_CASE("a long value is shortened in a message") {
     CHECK(refusal(R"({"about": [")" + std::string(1000, 'a') + "\"]}").size() < 200);
     CHECK(refusal(R"({"about": [)" + std::string(1000, '1') + "]}").size() < 300);
