@@ -36,8 +36,7 @@ public:
         std::int64_t value = 0;
         const auto [end, failure] = std::from_chars(text->data(), text->data() + text->size(), value);
         if (failure != std::errc() || end != text->data() + text->size() || value < least || value > most)
-            throw ConfigError(
-                concat("environment: ", name, " = \"", *text, "\": expected an integer from ", least, " to ", most));
+            throw ConfigError(concat("environment: ", name, " = \"", *text, "\": expected an integer from ", least, " to ", most));
         return value;
     }
 
@@ -92,11 +91,24 @@ Launch from_rank_and_world_size(const Reader& read) {
     return launch;
 }
 
-Launch from_open_mpi(const Reader& read) {
+/// The variables of an MPI's mpirun.
+struct MpiVariables {
+    const char *launcher, *rank, *size, *local_rank, *local_size;
+};
+constexpr MpiVariables open_mpi = {"Open MPI", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK",
+                                   "OMPI_COMM_WORLD_LOCAL_SIZE"};
+/// srun sets PMI_RANK and PMI_SIZE too, so its own variables are read first.
+constexpr MpiVariables mpich = {"MPICH or Intel MPI", "PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID", "MPI_LOCALNRANKS"};
+constexpr MpiVariables mvapich = {"MVAPICH", "MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_SIZE", "MV2_COMM_WORLD_LOCAL_RANK",
+                                  "MV2_COMM_WORLD_LOCAL_SIZE"};
+
+bool started_by(const MpiVariables& mpi, const Reader& read) { return read.has(mpi.rank) || read.has(mpi.size); }
+
+Launch from_mpi(const MpiVariables& mpi, const Reader& read) {
     Launch launch;
-    launch.launcher = "Open MPI";
-    read_place(read, "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", launch);
-    read_local_place(read, "OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_SIZE", launch);
+    launch.launcher = mpi.launcher;
+    read_place(read, mpi.rank, mpi.size, launch);
+    read_local_place(read, mpi.local_rank, mpi.local_size, launch);
     read_master(read, launch.on_one_host() ? "127.0.0.1" : "", usual_port, launch);
     return launch;
 }
@@ -158,8 +170,10 @@ Launch from_pet(const Reader& read) {
 
 Launch launch_of(const Reader& read) {
     if (read.has("RANK") || read.has("WORLD_SIZE")) return from_rank_and_world_size(read);
-    if (read.has("OMPI_COMM_WORLD_SIZE") || read.has("OMPI_COMM_WORLD_RANK")) return from_open_mpi(read);
+    if (started_by(open_mpi, read)) return from_mpi(open_mpi, read);
     if (read.has("SLURM_PROCID") && read.has("SLURM_STEP_ID")) return from_slurm(read);
+    if (started_by(mvapich, read)) return from_mpi(mvapich, read);
+    if (started_by(mpich, read)) return from_mpi(mpich, read);
     if (read.has("AWS_BATCH_JOB_NODE_INDEX") || read.has("AWS_BATCH_JOB_NUM_NODES")) return from_aws_batch(read);
     if (read.has("PET_NNODES") || read.has("PET_NODE_RANK") || read.has("PET_NPROC_PER_NODE")) return from_pet(read);
     Launch alone;

@@ -5,10 +5,12 @@
 #include "core/error.h"
 #include "parallel/slurm_hosts.h"
 #include "support/catch.h"
+#include "support/contains.h"
 #include "support/files.h"
 #include "support/folders.h"
 
 using namespace bertpretrain;
+using bertpretrain::testing::contains;
 
 namespace {
 
@@ -103,6 +105,23 @@ TEST_CASE("Open MPI needs the address of rank 0's host on several hosts, and not
     const Values several = with(open_mpi, {{"OMPI_COMM_WORLD_LOCAL_SIZE", "1"}, {"OMPI_COMM_WORLD_LOCAL_RANK", "0"}});
     CHECK(refusal(several).find("MASTER_ADDR is not set") != std::string::npos);
     CHECK(launch_of(with(several, {{"MASTER_ADDR", "head"}})).master_address == "head");
+}
+
+TEST_CASE("ranks that MPICH, Intel MPI or MVAPICH started share one run, and do not train alone") {
+    const Values mpich = {{"PMI_RANK", "3"}, {"PMI_SIZE", "4"}, {"MPI_LOCALRANKID", "1"}, {"MPI_LOCALNRANKS", "2"}};
+    CHECK(contains(refusal(mpich), "MASTER_ADDR is not set, but MPICH or Intel MPI started 4 ranks"));
+    const Launch launch = launch_of(with(mpich, {{"MASTER_ADDR", "node1"}}));
+    CHECK((launch.rank == 3 && launch.world_size == 4 && launch.local_rank == 1 && launch.local_world_size == 2));
+    CHECK(launch.master_port == 29500);
+    const Launch mvapich = launch_of({{"MV2_COMM_WORLD_RANK", "1"},
+                                      {"MV2_COMM_WORLD_SIZE", "2"},
+                                      {"MV2_COMM_WORLD_LOCAL_RANK", "1"},
+                                      {"MV2_COMM_WORLD_LOCAL_SIZE", "2"},
+                                      {"PMI_RANK", "1"},
+                                      {"PMI_SIZE", "2"}});
+    CHECK((mvapich.launcher == "MVAPICH" && mvapich.rank == 1 && mvapich.master_address == "127.0.0.1"));
+    CHECK(launch_of(with(slurm, {{"PMI_RANK", "0"}, {"PMI_SIZE", "6"}})).launcher == "Slurm");
+    CHECK(contains(refusal({{"PMI_SIZE", "2"}}), "PMI_RANK is not set"));
 }
 
 TEST_CASE("Slurm's step determines the rank, its first host the store's address, and its job the port") {
