@@ -36,7 +36,11 @@ public:
         std::int64_t value = 0;
         const auto [end, failure] = std::from_chars(text->data(), text->data() + text->size(), value);
         if (failure != std::errc() || end != text->data() + text->size() || value < least || value > most)
-            throw ConfigError(concat("environment: ", name, " = \"", *text, "\": expected an integer from ", least, " to ", most));
+            throw ConfigError(concat("environment: ", name, " = \"", *text, "\": expected an integer from ", least, " to ", most,
+                                     text->starts_with("tcp://")
+                                         ? "\n  do: Kubernetes sets such variables for each Service; give the Service "
+                                           "another name, or set enableServiceLinks: false in the pod"
+                                         : ""));
         return value;
     }
 

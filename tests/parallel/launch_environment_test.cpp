@@ -124,6 +124,13 @@ TEST_CASE("ranks that MPICH, Intel MPI or MVAPICH started share one run, and do 
     CHECK(contains(refusal({{"PMI_SIZE", "2"}}), "PMI_RANK is not set"));
 }
 
+TEST_CASE("a port that Kubernetes set for a Service of that name is refused with the cause") {
+    const std::string told = refusal(with(torchrun, {{"MASTER_PORT", "tcp://10.0.0.1:23456"}}));
+    CHECK(contains(told, "MASTER_PORT = \"tcp://10.0.0.1:23456\": expected an integer from 1 to 65535"));
+    CHECK(contains(told, "enableServiceLinks: false"));
+    CHECK(!contains(refusal(with(torchrun, {{"MASTER_PORT", "x"}})), "Kubernetes"));
+}
+
 TEST_CASE("Slurm's step determines the rank, its first host the store's address, and its job the port") {
     const Launch launch = launch_of(slurm);
     CHECK((launch.launcher == "Slurm" && launch.rank == 3 && launch.world_size == 6 && launch.local_rank == 1));
