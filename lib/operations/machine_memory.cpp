@@ -7,24 +7,14 @@
 
 #include <c10/core/CachingDeviceAllocator.h>
 
+#include "core/threads/cgroup.h"
+
 namespace bertpretrain {
 namespace fs = std::filesystem;
 
 namespace {
 
 constexpr std::uint64_t unlimited = std::numeric_limits<std::uint64_t>::max();
-
-/// Returns the number in a control group's file; `unlimited` where it contains "max" or does not exist.
-std::uint64_t number_in(const fs::path& file) {
-    std::uint64_t number = 0;
-    return std::ifstream(file) >> number ? number : unlimited;
-}
-
-std::uint64_t left_by(const fs::path& limit, const fs::path& usage) {
-    const std::uint64_t most = number_in(limit), used = number_in(usage);
-    if (most == unlimited || used == unlimited) return unlimited;
-    return most - std::min(most, used);
-}
 
 /// Returns the value of a line of /proc/meminfo in bytes; `unlimited` where it is missing.
 std::uint64_t kernel_says(const std::string& wanted, const fs::path& root) {
@@ -38,16 +28,11 @@ std::uint64_t kernel_says(const std::string& wanted, const fs::path& root) {
 }  // namespace
 
 std::uint64_t host_memory_limit(const fs::path& root) {
-    const fs::path groups = root / "sys/fs/cgroup";
-    return std::min(
-        {kernel_says("MemTotal:", root), number_in(groups / "memory.max"), number_in(groups / "memory/memory.limit_in_bytes")});
+    return std::min(kernel_says("MemTotal:", root), cgroup_memory(root).limit);
 }
 
 std::uint64_t available_host_memory(const fs::path& root) {
-    const fs::path groups = root / "sys/fs/cgroup";
-    const std::uint64_t available =
-        std::min(kernel_says("MemAvailable:", root), left_by(groups / "memory.max", groups / "memory.current"));
-    return std::min(available, left_by(groups / "memory/memory.limit_in_bytes", groups / "memory/memory.usage_in_bytes"));
+    return std::min(kernel_says("MemAvailable:", root), cgroup_memory(root).left);
 }
 
 std::uint64_t available_memory(at::Device device) {

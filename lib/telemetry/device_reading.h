@@ -29,7 +29,7 @@ struct DeviceReading {
         field("memory_bytes", self.memory_bytes, "Memory in use: of a GPU by all processes, on a CPU by this rank.");
         field("memory_total_bytes", self.memory_total_bytes, "Memory of the GPU, or of the host.");
         field("cgroup_memory_bytes", self.cgroup_memory_bytes, "Memory in use by the rank's control group (container).");
-        field("cgroup_memory_limit_bytes", self.cgroup_memory_limit_bytes, "Memory limit of that control group.");
+        field("cgroup_memory_limit_bytes", self.cgroup_memory_limit_bytes, "Memory limit of that control group and its parents.");
         field("clock_hertz", self.clock_hertz, "Clock of a GPU's multiprocessors; mean clock of the host's cores.");
         field("clock_max_hertz", self.clock_max_hertz, "Highest clock that the device supports.");
         field("memory_clock_hertz", self.memory_clock_hertz, "Clock of a GPU's memory.");

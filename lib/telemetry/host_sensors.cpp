@@ -113,7 +113,7 @@ void read_group_memory(DeviceReading& reading, const fs::path& root) {
         return number_in(group->folder / (group->is_version_2 ? name_in_2 : name_in_1)).value_or(DeviceReading::unread);
     };
     reading.cgroup_memory_bytes = of("memory.current", "memory.usage_in_bytes");
-    const double limit = of("memory.max", "memory.limit_in_bytes");
+    const auto limit = static_cast<double>(cgroup_memory(root).limit);
     if (limit < no_limit) reading.cgroup_memory_limit_bytes = limit;
 }
 

@@ -41,6 +41,7 @@ TEST_CASE("available memory is limited by the kernel and by the container, for b
     const TemporaryFolder root;
     write_below(root, "proc/meminfo", "MemTotal:       1000 kB\nMemAvailable:    600 kB\nHugePages_Total:       0\n");
     CHECK(available_host_memory(root.path()) == 600 * 1024);
+    write_below(root, "proc/self/cgroup", "0::/\n");
     write_below(root, "sys/fs/cgroup/memory.max", "max\n");
     write_below(root, "sys/fs/cgroup/memory.current", "1000\n");
     CHECK(available_host_memory(root.path()) == 600 * 1024);
@@ -48,11 +49,27 @@ TEST_CASE("available memory is limited by the kernel and by the container, for b
     write_below(root, "sys/fs/cgroup/memory.max", "5000\n");
     CHECK(available_host_memory(root.path()) == 4000);
     CHECK(host_memory_limit(root.path()) == 5000);
+    write_below(root, "proc/self/cgroup", "4:memory:/\n0::/\n");
     write_below(root, "sys/fs/cgroup/memory/memory.limit_in_bytes", "3000\n");
     write_below(root, "sys/fs/cgroup/memory/memory.usage_in_bytes", "3500\n");
     CHECK(available_host_memory(root.path()) == 0);
     CHECK(host_memory_limit(root.path()) == 3000);
     CHECK(available_memory(at::kCPU) > 0);
+}
+
+TEST_CASE("the memory limit of a Slurm job holds for its steps, and cache that can be dropped counts as available") {
+    const TemporaryFolder root;
+    write_below(root, "proc/meminfo", "MemTotal:       1000 kB\nMemAvailable:    600 kB\n");
+    write_below(root, "proc/self/cgroup", "0::/system.slice/slurmstepd.scope/job_7/step_0/user/task_0\n");
+    const std::string job = "sys/fs/cgroup/system.slice/slurmstepd.scope/job_7/";
+    write_below(root, job + "step_0/user/task_0/memory.max", "max\n");
+    write_below(root, job + "step_0/user/task_0/memory.current", "40000\n");
+    write_below(root, job + "memory.max", "100000\n");
+    write_below(root, job + "memory.current", "90000\n");
+    CHECK(host_memory_limit(root.path()) == 100000);
+    CHECK(available_host_memory(root.path()) == 10000);
+    write_below(root, job + "memory.stat", "anon 50000\nfile 40000\ninactive_file 30000\n");
+    CHECK(available_host_memory(root.path()) == 40000);
 }
 
 TEST_CASE("the transport is detected from the host's adapters and the libraries in this process") {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <fstream>
 #include <functional>
+#include <limits>
 #include <sstream>
 #include <string>
 
@@ -32,16 +33,30 @@ std::optional<double> limit_of_folder(const fs::path& folder, bool is_version_2)
     return quotient(both);
 }
 
-/// Returns the smallest limit from a group up to the mounted root. A container often sees its own group mounted as the root,
-/// while /proc still shows the group's path on the host, so missing folders are skipped.
-std::optional<double> limit_of_group(const fs::path& mount, const std::string& group, bool is_version_2) {
-    std::optional<double> tightest;
-    fs::path path = fs::path(group).relative_path();
-    for (;; path = path.parent_path()) {
-        if (const std::optional<double> limit = limit_of_folder(mount / path, is_version_2))
-            tightest = std::min(*limit, tightest.value_or(*limit));
-        if (path.empty()) return tightest;
+/// Calls visit(folder) from a group up to the mounted root. A container often sees its own group mounted as the root, while /proc
+/// still shows the group's path on the host, so some folders do not exist.
+void for_each_parent(const fs::path& mount, const std::string& group, const std::function<void(const fs::path&)>& visit) {
+    for (fs::path path = fs::path(group).relative_path();; path = path.parent_path()) {
+        visit(mount / path);
+        if (path.empty()) return;
     }
+}
+
+constexpr std::uint64_t unlimited = std::numeric_limits<std::uint64_t>::max();
+
+/// Returns the number in a group's file; `unlimited` where it contains "max" or does not exist.
+std::uint64_t number_in(const fs::path& file) {
+    std::uint64_t number = 0;
+    return std::ifstream(file) >> number ? number : unlimited;
+}
+
+/// Returns the bytes of a group's page cache that the kernel drops when memory is needed; 0 where it does not say.
+std::uint64_t droppable_bytes(const fs::path& statistics, const char* wanted) {
+    std::ifstream lines(statistics);
+    std::uint64_t bytes = 0;
+    for (std::string name; lines >> name >> bytes;)
+        if (name == wanted) return bytes;
+    return 0;
 }
 
 bool names(const std::string& controllers, const std::string& controller) {
@@ -71,10 +86,28 @@ void for_each_group(const std::string& controller, const fs::path& root,
 std::optional<double> cgroup_core_limit(const fs::path& root) {
     std::optional<double> tightest;
     for_each_group("cpu", root, [&](const fs::path& mount, const std::string& group, bool is_version_2) {
-        const std::optional<double> limit = limit_of_group(mount, group, is_version_2);
-        if (limit) tightest = std::min(*limit, tightest.value_or(*limit));
+        for_each_parent(mount, group, [&](const fs::path& folder) {
+            const std::optional<double> limit = limit_of_folder(folder, is_version_2);
+            if (limit) tightest = std::min(*limit, tightest.value_or(*limit));
+        });
     });
     return tightest;
+}
+
+CgroupMemory cgroup_memory(const fs::path& root) {
+    CgroupMemory memory{unlimited, unlimited};
+    for_each_group("memory", root, [&](const fs::path& mount, const std::string& group, bool is_version_2) {
+        for_each_parent(mount, group, [&](const fs::path& folder) {
+            const std::uint64_t limit = number_in(folder / (is_version_2 ? "memory.max" : "memory.limit_in_bytes"));
+            const std::uint64_t used = number_in(folder / (is_version_2 ? "memory.current" : "memory.usage_in_bytes"));
+            memory.limit = std::min(memory.limit, limit);
+            if (limit == unlimited || used == unlimited) return;
+            const std::uint64_t cache =
+                droppable_bytes(folder / "memory.stat", is_version_2 ? "inactive_file" : "total_inactive_file");
+            memory.left = std::min(memory.left, limit - std::min(limit, used - std::min(used, cache)));
+        });
+    });
+    return memory;
 }
 
 std::optional<CgroupFolder> cgroup_folder(const std::string& controller, const fs::path& root) {
