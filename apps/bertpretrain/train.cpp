@@ -5,7 +5,6 @@
 #include <functional>
 #include <iostream>
 #include <memory>
-#include <new>
 #include <string>
 #include <utility>
 #include <vector>
@@ -83,11 +82,9 @@ void recorded(const Launch& launch, const std::filesystem::path& record, const s
     } catch (const Error& error) {
         note(static_cast<int>(error.code()), error.what());
         throw;
-    } catch (const std::bad_alloc&) {
-        note(static_cast<int>(ExitCode::config), out_of_memory_message);
-        throw;
     } catch (const std::exception& error) {
-        note(static_cast<int>(ExitCode::bug), error.what());
+        const auto limit = limit_message(error);
+        note(static_cast<int>(limit ? ExitCode::config : ExitCode::bug), limit.value_or(error.what()));
         throw;
     }
 }

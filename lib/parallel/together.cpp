@@ -1,7 +1,6 @@
 #include "parallel/together.h"
 
 #include <exception>
-#include <new>
 #include <string>
 
 #include "core/error.h"
@@ -32,12 +31,11 @@ void together(ControlGroup& ranks, const std::function<void()>& body) {
     } catch (const Error& error) {
         own = std::current_exception();
         said = spoken(error);
-    } catch (const std::bad_alloc&) {
-        own = std::current_exception();
-        said = concat(static_cast<int>(ExitCode::config), " config", kind_end, out_of_memory_message);
     } catch (const std::exception& error) {
         own = std::current_exception();
-        said = concat(static_cast<int>(ExitCode::bug), " internal", kind_end, error.what());
+        const auto limit = limit_message(error);
+        said = limit ? concat(static_cast<int>(ExitCode::config), " config", kind_end, *limit)
+                     : concat(static_cast<int>(ExitCode::bug), " internal", kind_end, error.what());
     }
     const std::vector<std::string> all = ranks.all_gather_texts(said);
     for (std::size_t rank = 0; rank < all.size(); ++rank) {

@@ -80,6 +80,22 @@ TEST_CASE("a write that a network file system reports when an h5 file is closed 
     CHECK(!std::filesystem::exists(folder / "shards/manifest.json"));
 }
 
+TEST_CASE("a machine that allows no more threads is named as the cause, with exit 2 and the limits to raise") {
+    NEEDS_TRAIN();
+    const TemporaryFolder folder;
+    for (const int first : {0, 1, 2, 3}) {
+        const std::string more = concat("FAULT_AFTER=", first, " ");
+        const CommandResult result = run_command(
+            with_fault("pthread_create", EAGAIN, "", more + shard_command(folder / "shards") + " --overwrite --threads 4"));
+        if (result.exit_code == 0) break;  // it starts fewer threads
+        check_refusal(result, config_exit, {"no more threads or processes may be started here", "ulimit -u", "--pids-limit"},
+                      more);
+    }
+    const CommandResult result =
+        run_command(with_fault("pthread_create", EAGAIN, "", train_command(write_experiment(folder), folder / "run")));
+    check_refusal(result, config_exit, {"no more threads or processes may be started here"}, "train");
+}
+
 TEST_CASE("an --output that cannot be meant as a local path is refused by every command, and nothing is written") {
     NEEDS_TRAIN();
     const TemporaryFolder folder;

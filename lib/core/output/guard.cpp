@@ -7,6 +7,7 @@
 #include <ios>
 #include <iostream>
 #include <new>
+#include <system_error>
 
 #include <poll.h>
 #include <unistd.h>
@@ -38,10 +39,11 @@ int code_of(const std::function<int()>& body) {
     } catch (const Error& error) {
         log_error(error.what());
         return static_cast<int>(error.code());
-    } catch (const std::bad_alloc&) {
-        log_error(concat("config error: ", out_of_memory_message));
-        return static_cast<int>(ExitCode::config);
     } catch (const std::exception& error) {
+        if (const auto limit = limit_message(error)) {
+            log_error(concat("config error: ", *limit));
+            return static_cast<int>(ExitCode::config);
+        }
         if (std::cout.bad()) return code_of_failed_output(errno);
         log_error(concat("internal error (please report it): ", error.what()));
     }
@@ -49,6 +51,16 @@ int code_of(const std::function<int()>& body) {
 }
 
 }  // namespace
+
+std::optional<std::string> limit_message(const std::exception& error) {
+    if (dynamic_cast<const std::bad_alloc*>(&error) != nullptr)
+        return "out of memory; use a smaller batch.micro_batch_size, training.activation_checkpointing or a machine with more "
+               "memory";
+    const auto* const of_system = dynamic_cast<const std::system_error*>(&error);
+    if (of_system == nullptr || of_system->code() != std::errc::resource_unavailable_try_again) return std::nullopt;
+    return concat("no more threads or processes may be started here (", error.what(), ")\n  do: raise the user's limit ",
+                  "(`ulimit -u`) or the container's (docker run --pids-limit, podPidsLimit of Kubernetes)");
+}
 
 int run_guarded(const std::function<int()>& body) {
     prepare_signals();

@@ -1,13 +1,16 @@
 #pragma once
 // Top-level error handling of both programs.
 
+#include <exception>
 #include <functional>
+#include <optional>
+#include <string>
 
 namespace bertpretrain {
 
-/// The message for std::bad_alloc. Its exit code is 2, because a restart does not help.
-inline constexpr const char* out_of_memory_message =
-    "out of memory; use a smaller batch.micro_batch_size, training.activation_checkpointing or a machine with more memory";
+/// Returns the message for an exception whose cause is a limit of this machine: std::bad_alloc, and std::system_error where no
+/// more threads or processes may be started. Its exit code is 2, because a restart does not help. Returns nothing for any other.
+std::optional<std::string> limit_message(const std::exception& error);
 
 /// Calls prepare_signals(), runs `body` and returns its exit code. An exception becomes one message on standard error and its
 /// documented exit code. A failed write to standard output also ends the program, unless `body` clears std::cout.exceptions():
