@@ -23,6 +23,7 @@
 #include "telemetry/metrics_file.h"
 #include "telemetry/trace.h"
 #include "train/make_trainer.h"
+#include "train/records/run_folder.h"
 #include "train/stop/exit_record.h"
 #include "train/stop/hung_run.h"
 
@@ -132,6 +133,7 @@ int train(const TrainArguments& arguments) {
     const std::filesystem::path folder = arguments.output.empty()
                                              ? std::filesystem::path("runs") / std::filesystem::path(arguments.config).stem()
                                              : std::filesystem::path(arguments.output);
+    require_no_checkpoint(folder);
     const std::filesystem::path record = RunPaths(folder).exit_record();
     const Launch launch = read_launch();
     ResumeRequest resume;

@@ -122,3 +122,20 @@ TEST_CASE("an --output that cannot be meant as a local path is refused by every 
     for (const auto& entry : std::filesystem::directory_iterator(folder.path())) left.push_back(entry.path().filename().string());
     CHECK(left == std::vector<std::string>{"experiment.json"});
 }
+
+TEST_CASE("a new run or shards in a checkpoint's folder are refused, and the checkpoint stays whole") {
+    NEEDS_TRAIN();
+    const TemporaryFolder folder;
+    copy_finished_run(folder / "run");
+    const auto config = write_experiment(folder);
+    for (const char* inside :
+         {"run/checkpoints/step_00000020", "run/checkpoints/step_00000020/", "run/checkpoints/step_00000020/new"})
+        check_refusal(train(config, folder / inside), config_exit, {"checkpoint", "--resume", "initialization.init_from"},
+                      inside);
+    check_refusal(train(config, folder / "run/checkpoints"), config_exit,
+                  {"holds a run's checkpoints", concat("--output ", (folder / "run").string())}, "checkpoints");
+    check_refusal(run_command(shard_command(folder / "run/checkpoints/step_00000020")), config_exit, {"is a checkpoint"},
+                  "shard");
+    CHECK(run_command(concat(train_program, " inspect ", (folder / "run").string(), " --verify")).exit_code == 0);
+    CHECK(!std::filesystem::exists(folder / "run/checkpoints/step_00000020/exit.json"));
+}

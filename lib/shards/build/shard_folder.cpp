@@ -89,6 +89,8 @@ bool may_replace(const std::string& file, const std::optional<Manifest>& old, co
 /// @returns the vocabulary file of the shards that were removed; "": there were none
 std::string prepare(const fs::path& folder, const fs::path& vocabulary, const fs::path& vocabulary_file,
                     const std::vector<std::string>& new_files, bool overwrite) {
+    require(!fs::exists(folder / "COMPLETE.json"),
+            concat(folder.string(), ": is a checkpoint, whose vocabulary shards would replace\n  do: choose another --output"));
     make_writable_folder(folder);
     require(overwrite || !fs::exists(vocabulary) || read_file(vocabulary) == read_file(vocabulary_file),
             concat(vocabulary.string(), ": is another vocabulary than ", vocabulary_file.string(),

@@ -4,6 +4,7 @@
 #include <string_view>
 #include <utility>
 
+#include "checkpoint/checkpoint_files.h"
 #include "core/error.h"
 #include "core/files/files.h"
 #include "core/files/held_folder.h"
@@ -16,6 +17,24 @@ struct RunFolder::Hold {
     HeldFolder folder;
     std::optional<FolderLock> lock;  ///< on the rank that took the folder
 };
+
+void require_no_checkpoint(const std::filesystem::path& folder) {
+    const auto whole = std::filesystem::absolute(folder / ".").lexically_normal().parent_path();  // without a last slash
+    std::error_code ignored;
+    for (auto part = whole; part != part.parent_path(); part = part.parent_path())
+        if (std::filesystem::exists(part / complete_file, ignored))
+            throw ConfigError(
+                concat(folder.string(), part == whole ? ": is a checkpoint" : ": lies in a checkpoint",
+                       ", expected a run's folder\n  do: to resume, name the run's folder by --output and its step ",
+                       "by --resume; to start a new run from it, use initialization.init_from"));
+    const bool has_checkpoints = std::ranges::any_of(folder_entries(whole, ignored), [&](const std::filesystem::path& entry) {
+        return std::filesystem::exists(entry / complete_file, ignored);
+    });
+    if (has_checkpoints)
+        throw ConfigError(concat(folder.string(),
+                                 ": holds a run's checkpoints, expected a run's folder\n  do: to resume, give --output ",
+                                 whole.parent_path().string()));
+}
 
 RunFolder::RunFolder(std::filesystem::path path, Role role) : paths_(std::move(path)) {
     if (role == Role::joins) return;

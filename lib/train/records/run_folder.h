@@ -10,6 +10,9 @@
 
 namespace bertpretrain {
 
+/// Refuses a folder that belongs to another run's checkpoints, whose files a new run would replace. @throws ConfigError
+void require_no_checkpoint(const std::filesystem::path& folder);
+
 /// Why a run must no longer write at its folder's path.
 struct LostFolder {
     std::string what;       ///< the predicate of a sentence whose subject is the folder, as in "was deleted"
