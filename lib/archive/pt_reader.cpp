@@ -18,6 +18,9 @@ namespace {
 /// @throws CheckpointError naming the format if it is another one that users often have
 void refuse_other_formats(const std::filesystem::path& file, std::span<const std::byte> bytes) {
     const std::string_view start(reinterpret_cast<const char*>(bytes.data()), std::min(bytes.size(), foreign_head_bytes));
+    if (start.size() > 262 && start.substr(257, 5) == "ustar" && file.extension() == ".nemo")
+        throw CheckpointError(concat(file.string(), ": is an archive of NeMo, expected a .pt file",
+                                     "\n  do: unpack it with tar, and give its model_weights.ckpt"));
     if (start.size() > 262 && start.substr(257, 5) == "ustar")
         throw CheckpointError(concat(file.string(),
                                      ": is in the oldest format of PyTorch (a tar archive), which is not supported",

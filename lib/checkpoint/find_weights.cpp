@@ -146,16 +146,21 @@ void refuse_other_weights(const fs::path& folder) {
         std::string_view part, name, advice;
     };
     constexpr std::string_view converted = "give the same model as model.safetensors or pytorch_model.bin";
-    static constexpr std::array<Format, 8> formats{{{"adapter_config.json", "an adapter (LoRA) without the model's weights",
-                                                     "merge it into its model with merge_and_unload() of peft, and save that"},
-                                                    {"adapter_model.", "an adapter (LoRA) without the model's weights",
-                                                     "merge it into its model with merge_and_unload() of peft, and save that"},
-                                                    {".ckpt.index", "a checkpoint of TensorFlow", converted},
-                                                    {".ckpt.data-", "a checkpoint of TensorFlow", converted},
-                                                    {"tf_model.h5", "weights of TensorFlow", converted},
-                                                    {"flax_model.msgpack", "weights of Flax", converted},
-                                                    {".onnx", "a program of ONNX", converted},
-                                                    {".gguf", "weights of GGUF", converted}}};
+    static constexpr std::array<Format, 10> formats{
+        {{"adapter_config.json", "an adapter (LoRA) without the model's weights",
+          "merge it into its model with merge_and_unload() of peft, and save that"},
+         {"adapter_model.", "an adapter (LoRA) without the model's weights",
+          "merge it into its model with merge_and_unload() of peft, and save that"},
+         {".ckpt.index", "a checkpoint of TensorFlow", converted},
+         {".ckpt.data-", "a checkpoint of TensorFlow", converted},
+         {"tf_model.h5", "weights of TensorFlow", converted},
+         {"flax_model.msgpack", "weights of Flax", converted},
+         {".distcp", "a part of a checkpoint of torch.distributed.checkpoint",
+          "convert it with `python -m torch.distributed.checkpoint.format_utils "
+          "dcp_to_torch FOLDER FILE.pt`"},
+         {".nemo", "an archive of NeMo", "unpack it with tar, and give its model_weights.ckpt"},
+         {".onnx", "a program of ONNX", converted},
+         {".gguf", "weights of GGUF", converted}}};
     for (const Format& format : formats)
         for (const auto& file : fs::directory_iterator(folder))
             if (const std::string name = file.path().filename().string(); name.find(format.part) != std::string::npos)

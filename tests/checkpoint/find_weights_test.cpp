@@ -1,5 +1,6 @@
 #include "checkpoint/find_weights.h"
 
+#include "archive/pt_reader.h"
 #include "core/error.h"
 #include "support/catch.h"
 #include "support/files.h"
@@ -36,9 +37,21 @@ TEST_CASE("folders with weights of other formats only are refused by the format'
                                                                         {"tf_model.h5", "TensorFlow"},
                                                                         {"flax_model.msgpack", "Flax"},
                                                                         {"adapter_model.safetensors", "LoRA"},
+                                                                        {"__0_0.distcp", "torch.distributed.checkpoint"},
+                                                                        {"model.nemo", "NeMo"},
                                                                         {"model.gguf", "GGUF"}}) {
         const testing::TemporaryFolder folder;
         testing::write_text(folder / name, "x");
         CHECK_THROWS_WITH(find_weights(folder.path()), Catch::Contains(name) && Catch::Contains(words));
     }
+}
+
+TEST_CASE("an archive of NeMo is named as that, and not as a file of PyTorch's oldest format") {
+    const testing::TemporaryFolder folder;
+    std::string tar(1024, '\0');
+    tar.replace(257, 5, "ustar");
+    testing::write_text(folder / "bert.nemo", tar);
+    CHECK_THROWS_WITH(PtReader(folder / "bert.nemo"), Catch::Contains("NeMo") && Catch::Contains("model_weights.ckpt"));
+    testing::write_text(folder / "bert.pt", tar);
+    CHECK_THROWS_WITH(PtReader(folder / "bert.pt"), Catch::Contains("oldest format of PyTorch"));
 }
