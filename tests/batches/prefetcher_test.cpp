@@ -13,10 +13,10 @@ using namespace std::chrono_literals;
 
 namespace {
 
-/// Waits until `holds()` is true, at most five seconds.
+/// Waits until `holds()` is true, at most a minute.
 template <class Condition>
 bool comes_true(const Condition& holds) {
-    const auto end = std::chrono::steady_clock::now() + 5s;
+    const auto end = std::chrono::steady_clock::now() + 60s;
     while (!holds() && std::chrono::steady_clock::now() < end) std::this_thread::sleep_for(1ms);
     return holds();
 }

@@ -86,12 +86,12 @@ TEST_CASE("an upload that is stopped in the middle is not listed, and the next o
     SavingRun run;
     mirror_at("stopped").send(10, run.save(10), 2);
     mirror_server().set_faults(R"([{"fault": "503", "contains": "stopped/step_00000020/optimizer.pt"}])");
+    const fs::path newer = run.save(20);
     std::stop_source stop;
     std::jthread stopper([&] {
-        sleep_seconds(0.5);
+        while (mirror_server().count("stopped/step_00000020/optimizer.pt") == 0) sleep_seconds(0.01);
         stop.request_stop();
     });
-    const fs::path newer = run.save(20);
     CHECK_THAT(words_of([&] { mirror_at("stopped").send(20, newer, 2, stop.get_token()); }), Says("was stopped"));
     CHECK(folders_in("stopped").size() == 2);
     CHECK(steps_in("stopped") == "10 ");

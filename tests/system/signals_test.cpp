@@ -88,13 +88,16 @@ TEST_CASE("stop signals that launcher and ranks get within milliseconds count as
         Process process(train_command(config, folder / "run", options));
         REQUIRE(wait_until(process, [&] { return steps_of(folder / "run") >= 4; }));
         const auto ranks = children_of(process.pid());
+        const double begin = seconds_now();
         for (int delivery = 0; delivery < 3; ++delivery) {  // systemd signals every process of a unit, and a launcher its ranks
             process.send(SIGTERM);
             process.send(SIGUSR1);
             for (const pid_t rank : ranks) ::kill(rank, SIGTERM);
             sleep_seconds(0.005);
         }
+        const bool is_one_request = seconds_now() - begin < 1.9;  // a machine so busy that this takes two seconds shows nothing
         CHECK(wait_for_end(process) == 143);
+        if (!is_one_request) continue;
         CHECK(recorded_code(folder / "run") == 143);
         const std::size_t step = steps_of(folder / "run");
         const CommandResult rest = train(config, folder / "run", concat(options, " --set schedule.total_steps=", step + 1));
@@ -127,12 +130,12 @@ TEST_CASE("a long step is interrupted between two micro-batches, and repeated af
     for (const std::string options : {"", "--local-ranks 2 --set batch.global_batch_size=3000"}) {
         const fs::path run = folder / concat("run", options.size());
         Process process(train_command(config, run, options));
-        REQUIRE(wait_until(process, [&] { return fs::exists(run / "settings.json"); }));
-        sleep_seconds(1);
+        REQUIRE(
+            wait_until(process, [&] { return steps_of(run) == 1; }));  // the second step has begun, however busy the machine is
         process.send(SIGTERM);
         CHECK(wait_for_end(process) == 143);
-        CHECK(steps_of(run) == 0);
-        CHECK(missing_words(read_text(run / "log.txt"), {"stopped by signal 15 after step 0"}) == "");
+        CHECK(steps_of(run) == 1);
+        CHECK(missing_words(read_text(run / "log.txt"), {"stopped by signal 15 after step 1"}) == "");
     }
 }
 
@@ -166,7 +169,7 @@ TEST_CASE("a signal during a save exits after the save, a second one 2 s later a
         process.send(SIGTERM);
         CHECK(wait_for_end(process, 2.5) == -1);  // it waits for the disk, which does not answer
         process.send(SIGTERM);
-        CHECK(wait_for_end(process, 5) == 143);
+        CHECK(wait_for_end(process, 60) == 143);  // the disk never answers
     }
     CHECK(complete_checkpoints(run) > 0);
     check_goes_on(finished_run().config, run, finished_run().run);

@@ -22,7 +22,7 @@ TEST_CASE("rank 0 asks for readings at once and then not for a minute; the other
 TEST_CASE("the numbers of all ranks are put together with the names of their hosts and devices") {
     run_ranks(3, [](World& world) {
         RankDevices devices(world, world.rank() == 2 ? std::optional<std::int64_t>(5) : std::nullopt, 1, world.rank() == 0);
-        for (int i = 0; i < 500 && world.rank() != 2 && std::isnan(devices.numbers().at(1)); ++i) sleep_seconds(0.01);
+        for (int i = 0; i < 6000 && world.rank() != 2 && std::isnan(devices.numbers().at(1)); ++i) sleep_seconds(0.01);
         const std::vector<double> own = devices.numbers();
         const DevicesRecord record = devices.record(7, world.all_gather(std::span(own)));
         check(record.step == 7 && record.ranks.size() == 3, "sizes");
