@@ -2,7 +2,8 @@
 # What takes long, after scripts/test.sh: the data tools under sanitizers, every command of the documentation, first light on the CPU,
 # the portable archive in bare systems.
 #   scripts/check.sh          about an hour on two cores
-#   scripts/check.sh --long   also the long tests; a test that passed for this very commit is not run again
+#   scripts/check.sh --long   also the long tests, unit tests beside busy processes, and fuzzing; a test that passed for this very
+#                             commit, or program, is not run again
 set -euo pipefail
 case ${1-} in -h | --help) sed -n '2,/^[^#]/s/^# //p' "$0"; exit ;; esac
 cd "$(dirname "$0")/.."
@@ -28,6 +29,8 @@ run_long() {
 
 if [[ ${1:-} == --long ]]; then
   run_long release
+  say "unit tests beside busy processes, stopped and continued at random"
+  scripts/busy_tests.py
   say "fuzz targets, two minutes each"
   scripts/setup.sh --fuzz
   scripts/build.sh fuzz
