@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <mutex>
 #include <string>
+#include <system_error>
 #include <utility>
 
 #include <poll.h>
@@ -61,13 +62,23 @@ struct LineWriter::State {
     }
 };
 
-LineWriter::LineWriter(int descriptor, std::size_t room) : state_(std::make_shared<State>(descriptor, room)), thread_(0) {}
+LineWriter::LineWriter(int descriptor, std::size_t room) : state_(std::make_shared<State>(descriptor, room)) {
+    try {
+        thread_.emplace(0);
+    } catch (const std::system_error&) { thread_.reset(); }  // the message about it must still be written
+}
 
 void LineWriter::put(std::string_view line) {
     State& state = *state_;
     std::unique_lock lock(state.mutex);
     const bool fits = state.waiting.size() + line.size() <= state.room && (state.dropped == 0 || state.waiting.empty());
-    if (!fits || (state.waiting.empty() && !thread_.try_post([state = state_] { state->write(); }))) {
+    if (!thread_) {
+        state.waiting += line;
+        state.taken += line.size();
+        lock.unlock();
+        return state.write();
+    }
+    if (!fits || (state.waiting.empty() && !thread_->try_post([state = state_] { state->write(); }))) {
         ++state.dropped;
         return;
     }
@@ -78,7 +89,7 @@ void LineWriter::put(std::string_view line) {
         return;
     }
     lock.unlock();
-    if (thread_.drain_for(longest_wait_of_a_caller)) return;
+    if (thread_->drain_for(longest_wait_of_a_caller)) return;
     lock.lock();
     state.late_to = std::max(state.late_to, end);
 }
@@ -91,6 +102,6 @@ void LineWriter::put_unless_late(std::string_view text) {
     put(text);
 }
 
-bool LineWriter::flush(double seconds) { return thread_.drain_for(seconds); }
+bool LineWriter::flush(double seconds) { return !thread_ || thread_->drain_for(seconds); }
 
 }  // namespace bertpretrain

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <string_view>
 
 #include "core/threads/detached_worker.h"
@@ -11,7 +12,8 @@ namespace bertpretrain {
 
 /// Writes lines to a file descriptor in order, from a thread of its own. put() waits up to 0.1 s until its line is written, and
 /// not at all while earlier lines are late. Lines that do not fit into the buffer are dropped; their number is written in their
-/// place once there is room. Thread-safe. The destructor does not wait for pending lines; see flush().
+/// place once there is room. Where the system allows no more threads, put() writes itself, and waits. Thread-safe. The destructor
+/// does not wait for pending lines; see flush().
 class LineWriter {
 public:
     static constexpr std::size_t usual_room = std::size_t{1} << 20;
@@ -30,7 +32,7 @@ public:
 private:
     struct State;
     std::shared_ptr<State> state_;  ///< shared with the thread
-    DetachedWorker thread_;
+    std::optional<DetachedWorker> thread_;  ///< none: the system allows no more threads
 };
 
 }  // namespace bertpretrain
