@@ -95,7 +95,7 @@ const std::vector<BadFile> bad_files{
     {"{\"model\": {\n\"hidden_size\": 64,, }}", {"experiment.json", "line 2", "column"}},
     {R"({"model": {"hidden_size": 64, "hidden_size": 32}})", {"experiment.json", "\"hidden_size\" is set twice"}},
     {"[1]", {"experiment.json", "must be a section"}},
-    {"\xff\xfe{}", {"experiment.json", "line 1"}},
+    {"\xff\xfe{}", {"experiment.json", "UTF-16"}},
     {std::string(100'000, '['), {"experiment.json", "nested deeper"}},
 };
 
