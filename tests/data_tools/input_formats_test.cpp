@@ -152,6 +152,23 @@ struct BadInput {
 
 }  // namespace
 
+TEST_CASE("links to folders are followed in a folder of inputs, and a loop of them is refused by its name") {
+    const TemporaryFolder folder;
+    const auto extract = [&](const std::string& input) {
+        return run_command(PROGRAM_FOLDER "/bertpretrain_data extract " + (folder / input).string() + " --output " +
+                           (folder / "text.txt").string());
+    };
+    for (const char* name : {"corpus", "elsewhere/below"}) std::filesystem::create_directories(folder / name);
+    write_text(folder / "elsewhere/below/a.txt", "One is here. Two is here.\n");
+    std::filesystem::create_directory_symlink(folder / "elsewhere", folder / "corpus/linked");
+    CHECK(extract("corpus").exit_code == 0);
+    CHECK(read_text(folder / "text.txt") == "One is here.\nTwo is here.\n\n");
+    std::filesystem::create_directory_symlink(folder / "corpus", folder / "elsewhere/below/back");
+    const CommandResult loop = extract("corpus");
+    CHECK(loop.exit_code == 3);
+    CHECK_THAT(loop.err, Contains("corpus/linked/below/back: is a link to a folder that it lies in"));
+}
+
 TEST_CASE("a page beside the records of a data set is read with a warning that names it") {
     const TemporaryFolder folder;
     const std::string data = (folder / "data").string(),

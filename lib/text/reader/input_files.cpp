@@ -20,10 +20,24 @@ bool is_editors_copy(const std::string& name) {
     return name.ends_with('~') || (name.size() > 2 && name.starts_with('#') && name.ends_with('#'));
 }
 
+/// Refuses a link to a folder on the way to it, which would be followed without an end. @param top where the way begins
+void refuse_loop(const fs::path& link, const fs::path& top) {
+    const fs::path target = fs::canonical(link);
+    for (fs::path place = link; place != top;) {
+        place = place.parent_path();
+        const fs::path folder = fs::canonical(place);
+        if (std::mismatch(target.begin(), target.end(), folder.begin(), folder.end()).first == target.end())
+            throw DataError(concat(link.string(), ": is a link to a folder that it lies in, ", target.string(),
+                                   "; nothing has been written\n  do: remove it"));
+    }
+}
+
+/// Links to files and folders are followed.
 std::vector<fs::path> files_below(const fs::path& folder) {
     std::vector<fs::path> files;
     try {
-        for (fs::recursive_directory_iterator entry(folder), end; entry != end; ++entry) {
+        for (fs::recursive_directory_iterator entry(folder, fs::directory_options::follow_directory_symlink), end; entry != end;
+             ++entry) {
             const std::string name = entry->path().filename().string();
             const bool is_hidden = name.starts_with('.') || is_editors_copy(name);
             if (is_hidden && entry->is_directory()) entry.disable_recursion_pending();
@@ -32,6 +46,7 @@ std::vector<fs::path> files_below(const fs::path& folder) {
             else if (!is_hidden && entry->is_symlink() && !entry->exists())
                 throw DataError(concat(entry->path().string(), ": is a link to a file that is missing, ",
                                        fs::read_symlink(entry->path()).string(), "; nothing has been written\n  do: remove it"));
+            else if (!is_hidden && entry->is_symlink() && entry->is_directory()) refuse_loop(entry->path(), folder);
         }
     } catch (const fs::filesystem_error& error) {
         throw DataError(concat(folder.string(), ": cannot be listed (", error.code().message(), "); nothing has been written"));
