@@ -28,6 +28,7 @@ write("checked", pyarrow.array(texts, pyarrow.binary()), use_dictionary=False, c
 
 write("null", pyarrow.array([None if i == 41 else text for i, text in enumerate(texts)]), row_group_size=10)
 write("latin", pyarrow.array([b"K\xe4se is here." if i == 5 else text.encode() for i, text in enumerate(texts)], pyarrow.binary()))
+write("large", pyarrow.array([("Aa bb. " * 10_000_000)[:(64 << 20) + 1] if i == 7 else text for i, text in enumerate(texts)]))
 parquet.write_table(pyarrow.table({"text": pyarrow.array([], pyarrow.string())}), f"{folder}/empty")
 parquet.write_table(pyarrow.table({"id": ids, "body": string}), f"{folder}/body")
 parquet.write_table(pyarrow.table({"text": ids}), f"{folder}/numbers")

@@ -73,6 +73,7 @@ std::string ParquetSource::problem_of(const ParquetRow& row) const {
     const auto null = [](const std::string& field) { return concat("its field \"", field, "\" is null, expected a string"); };
     if (!row.text) return null(text_field_);
     if (!id_field_.empty() && !row.id) return null(id_field_);
+    if (row.text->size() > TextChunks::largest_unit) return concat("is larger than ", TextChunks::largest_unit >> 20, " MiB");
     return is_utf8(*row.text) ? "" : "its text is not UTF-8";
 }
 
@@ -83,8 +84,6 @@ bool ParquetSource::add_row(DocumentBatch& batch, std::size_t& bytes) {
     ++row_;
     ++batch.records;
     bytes += row_bytes;
-    if (row.text && row.text->size() > TextChunks::largest_unit)
-        throw DataError(concat(input_.name, ":", row_, ": a record is larger than ", TextChunks::largest_unit >> 20, " MiB"));
     std::string problem = problem_of(row);
     if (!problem.empty()) {
         batch.bad.push_back({row_, std::move(problem)});
