@@ -52,22 +52,44 @@ void add_sections(const PtValue& value, const std::vector<std::string>& keys, st
     }
 }
 
-/// Returns the place of the section among those of equal depth: keys that trainers use for the model come first, in this order.
+/// Keys that trainers use for the whole model.
+constexpr std::array<std::string_view, 4> usual_keys{"model", "module", "state_dict", "model_state_dict"};
+
+/// Returns the place of the section among those of equal depth: usual_keys come first, in this order.
 std::size_t place_of(const Section& section) {
-    constexpr std::array<std::string_view, 4> usual{"model", "module", "state_dict", "model_state_dict"};
-    if (section.keys.empty()) return usual.size();
-    return static_cast<std::size_t>(std::ranges::find(usual, section.keys.back()) - usual.begin());
+    if (section.keys.empty()) return usual_keys.size();
+    return static_cast<std::size_t>(std::ranges::find(usual_keys, section.keys.back()) - usual_keys.begin());
 }
 
-/// Returns the dict of a model's tensors in a .pt and its key: the dict with a word embedding, else one under a key that trainers
-/// use, or the root.
-std::pair<std::string, const PtValue*> state_dict_of(const PtReader& reader) {
+/// The dicts with a model's tensors, each with what begins their names, and the key under which all of them are.
+struct StateDict {
+    std::string section;
+    std::vector<std::pair<std::string, const PtValue*>> parts;
+};
+
+/// Returns the parts of the model of which `chosen` is one: {"bert": {...}, "cls": {...}} are two parts, but what is beside a
+/// dict whose key trainers use for the whole model is none.
+StateDict with_siblings(const Section& chosen, const std::vector<Section>& sections) {
+    StateDict found{join(chosen.keys, "."), {{"", chosen.dict}}};
+    if (chosen.keys.empty() || place_of(chosen) < usual_keys.size()) return found;
+    const std::vector<std::string> above(chosen.keys.begin(), chosen.keys.end() - 1);
+    std::vector<std::pair<std::string, const PtValue*>> parts;
+    for (const Section& section : sections)
+        if (section.keys.size() == chosen.keys.size() && std::equal(above.begin(), above.end(), section.keys.begin()))
+            parts.emplace_back(section.keys.back() + ".", section.dict);
+    return parts.size() < 2 ? found : StateDict{join(above, "."), std::move(parts)};
+}
+
+/// Returns the dict of a model's tensors in a .pt: the dict with a word embedding and its parts, else one under a key that
+/// trainers use, or the root.
+StateDict state_dict_of(const PtReader& reader) {
     const PtValue& root = reader.root();
     std::vector<Section> sections;
     add_sections(root, {}, sections);
+    const std::vector<Section> all = sections;
     const bool has_words = std::ranges::any_of(sections, &Section::has_words);
     std::erase_if(sections, [&](const Section& section) {
-        const bool is_usual = section.keys.empty() || (section.keys.size() == 1 && place_of(section) < 4);
+        const bool is_usual = section.keys.empty() || (section.keys.size() == 1 && place_of(section) < usual_keys.size());
         return has_words ? !section.has_words : !is_usual;
     });
     const auto rank = [](const Section& section) { return std::pair(section.keys.size(), place_of(section)); };
@@ -77,7 +99,7 @@ std::pair<std::string, const PtValue*> state_dict_of(const PtReader& reader) {
         throw CheckpointError(concat(reader.file().string(), ": holds several models, under ",
                                      printable(join(sections[0].keys, ".")), " and ", printable(join(sections[1].keys, ".")),
                                      "\n  do: in Python, save the one that you want alone"));
-    if (!sections.empty()) return {join(sections.front().keys, "."), sections.front().dict};
+    if (!sections.empty()) return with_siblings(sections.front(), all);
     std::vector<std::string> keys;
     if (root.dict() != nullptr)
         for (const auto& [key, value] : *root.dict()) keys.push_back(concat("\"", printable(key_text(key)), "\""));
@@ -107,13 +129,14 @@ WeightFiles::WeightFiles(FoundWeights found, PtReader::Checksums checksums) : fo
 }
 
 void WeightFiles::add_pt(const PtReader& reader) {
-    const auto [section, dict] = state_dict_of(reader);
-    section_ = section;
-    for (const auto& [key, value] : *dict->dict()) {
-        const PtTensor* tensor = value.tensor();
-        if (tensor == nullptr) other_entries_.push_back(key_text(key));
-        else tensors_.push_back({key_text(key), tensor->dtype, tensor->shape, pt_.size() - 1, *tensor});
-    }
+    const StateDict found = state_dict_of(reader);
+    section_ = found.section;
+    for (const auto& [prefix, dict] : found.parts)
+        for (const auto& [key, value] : *dict->dict()) {
+            const PtTensor* tensor = value.tensor();
+            if (tensor == nullptr) other_entries_.push_back(prefix + key_text(key));
+            else tensors_.push_back({prefix + key_text(key), tensor->dtype, tensor->shape, pt_.size() - 1, *tensor});
+        }
 }
 
 void WeightFiles::add_safetensors(const SafetensorsReader& reader) {

@@ -78,9 +78,10 @@ std::string refusal(const fs::path& path, const BertConfig& config = small_bert(
 }  // namespace
 
 TEST_CASE("a model is read bit for bit from every kind of file and folder of other programs", "[system]") {
-    for (const char* name : {"hf", "hf/model.safetensors", "hf_shards", "hf_shards/model.safetensors.index.json", "hf_bin",
-                             "hf_bin/pytorch_model.bin", "hf_bin_shards", "tensorflow.bin", "old_hf.bin", "before_1_6.bin",
-                             "nvidia", "nvidia/ckpt_1600.pt", "double.safetensors", "expected.pt"})
+    for (const char* name :
+         {"hf", "hf/model.safetensors", "hf_shards", "hf_shards/model.safetensors.index.json", "hf_bin",
+          "hf_bin/pytorch_model.bin", "hf_bin_shards", "tensorflow.bin", "old_hf.bin", "before_1_6.bin", "nvidia",
+          "nvidia/ckpt_1600.pt", "double.safetensors", "expected.pt", "parts.pt", "deep_parts.pt", "beside.pt"})
         check_equal(models() / name, "expected.pt");
     check_equal(models() / "half.safetensors", "expected_half.pt");
     check_equal(models() / "deepspeed", "expected_bfloat16.pt");

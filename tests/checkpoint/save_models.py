@@ -92,6 +92,10 @@ save_file({"bert_model." + name: tensor.clone() for name, tensor in plain.items(
 queries = {"query." + name: tensor for name, tensor in plain.items()}
 torch.save(queries | {"document." + name: tensor for name, tensor in plain.items()}, folder / "two.pt")
 torch.save({"net_a": plain, "net_b": plain}, folder / "two_dicts.pt")
+parts = {part: {name.removeprefix(part + "."): tensor for name, tensor in plain.items() if name.startswith(part)} for part in ("bert", "cls")}
+torch.save(parts, folder / "parts.pt")
+torch.save({"step": 3, "net": {"parts": parts}}, folder / "deep_parts.pt")
+torch.save({"model": plain, "queue": {"weight": torch.zeros(2, 2)}}, folder / "beside.pt")
 torch.save({name.replace("bert.", "roberta.", 1): tensor for name, tensor in plain.items() if name.startswith("bert.")}, folder / "roberta.pt")
 torch.save({"decoder": {"weight": torch.zeros(2, 2)}}, folder / "no_words.pt")
 wrong = plain["bert.embeddings.LayerNorm.bias"].clone()
