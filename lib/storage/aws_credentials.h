@@ -11,7 +11,8 @@ namespace bertpretrain {
 
 /// Finds credentials in the order of AWS's own tools: AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY (with AWS_SESSION_TOKEN), a
 /// web identity, the profile's files, the container's endpoint, the instance's. Renews them from five minutes before they expire;
-/// while that fails, those that it has are used until they expire. Thread-safe.
+/// while that fails, those that it has are used until they expire. The sources of the process's own environment share what they
+/// find. Thread-safe.
 class AwsCredentialSource {
 public:
     explicit AwsCredentialSource(Variables variables) : variables_(std::move(variables)) {}

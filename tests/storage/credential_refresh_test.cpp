@@ -89,3 +89,23 @@ TEST_CASE("a refusal of a service of credentials is reported at once, as an erro
     CHECK_THROWS_WITH(of_role.read("file"), Catch::Contains("AccessDenied") && Catch::Contains("trusts this service account"));
     CHECK_THROWS_AS(of_role.read("file"), ConfigError);
 }
+
+TEST_CASE(
+    "stores that use the process's environment look for credentials once, and a later failure of their service does not matter") {
+    NEEDS_OBJECT_SERVER(shared_server());
+    std::map<std::string, std::optional<std::string>> before;
+    for (const auto& [name, value] : shared_server().instance_variables()) {
+        before[name] = environment_variable(name);
+        ::setenv(name.c_str(), value.c_str(), 1);
+    }
+    const auto open_and_write = [] { ObjectStore(parse_object_url("s3://bucket/shared", "a test")).write("small", "small"); };
+    const std::size_t asked = shared_server().count("/latest/");
+    open_and_write();
+    CHECK(shared_server().count("/latest/") == asked + 3);  // a session, the role, its credentials
+    {
+        const Faults faults(R"([{"contains": "/latest/", "fault": "error", "status": 404}])");
+        CHECK_NOTHROW(open_and_write());
+    }
+    CHECK(shared_server().count("/latest/") == asked + 3);
+    for (const auto& [name, value] : before) value ? ::setenv(name.c_str(), value->c_str(), 1) : ::unsetenv(name.c_str());
+}
