@@ -67,8 +67,10 @@ void export_model(const LoadedModel& model, const std::string& format, const fs:
         throw ConfigError(concat("--output ", output.string(), ": already exists\n  do: remove it, or choose another name"));
     if (output.has_parent_path()) make_writable_folder(output.parent_path());
     const fs::path partial = output.string() + ".partial";
+    if (fs::exists(fs::symlink_status(partial)))
+        throw ConfigError(concat(partial.string(), ": already exists; the export would be written there first",
+                                 "\n  do: remove it if an interrupted export left it, or choose another --output"));
     std::error_code ignored;
-    fs::remove_all(partial, ignored);
     try {
         write_and_check(model, format, partial);
         write_export_lineage(model, format, partial, output);

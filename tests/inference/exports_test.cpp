@@ -193,6 +193,12 @@ TEST_CASE("an export that exists is not replaced, and one that fails leaves noth
     CHECK(refused.exit_code == 2);
     CHECK(missing_words(refused.err, {"state_dict", "exists"}) == "");
     CHECK(read_text(folder / "state_dict") == "mine");
+    write_text(folder / "nvidia.partial", "mine too");
+    const CommandResult beside = export_as("nvidia", checkpoint, folder.path());
+    CHECK(beside.exit_code == 2);
+    CHECK(missing_words(beside.err, {"nvidia.partial: already exists"}) == "");
+    CHECK(read_text(folder / "nvidia.partial") == "mine too");
+    fs::remove(folder / "nvidia.partial");
     CHECK(run_command("ulimit -f 100; " + train_program + " export " + checkpoint.string() + " --format nvidia --output " +
                       (folder / "nvidia").string())
               .exit_code != 0);
