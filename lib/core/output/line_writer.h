@@ -31,7 +31,7 @@ public:
 
 private:
     struct State;
-    std::shared_ptr<State> state_;  ///< shared with the thread
+    std::shared_ptr<State> state_;          ///< shared with the thread
     std::optional<DetachedWorker> thread_;  ///< none: the system allows no more threads
 };
 

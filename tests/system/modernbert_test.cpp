@@ -1,0 +1,120 @@
+// ModernBERT through the program: what BERT's tests promise of runs holds for the other architecture.
+#include <nlohmann/json.hpp>
+
+#include "support/catch.h"
+#include "system/small_run.h"
+
+using namespace bertpretrain;
+using namespace bertpretrain::testing;
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+namespace {
+
+/// small_experiment() as a ModernBERT of four layers, two of them with a window of 4 tokens on each side, with StableAdamW and
+/// dynamic masks. @param changes a merge patch on top
+fs::path modern_experiment(const TemporaryFolder& folder, const json& changes = json::object()) {
+    json patch{{"model", json::object()},
+               {"data",
+                {{"training_shards", shards_without_labels().string()},
+                 {"objective", "mlm"},
+                 {"masking", "dynamic"},
+                 {"masked_lm_prob", 0.3}}},
+               {"optimizer", {{"name", "stable_adamw"}, {"max_grad_norm", 0.0}}}};
+    const json before = small_experiment();
+    for (const auto& [name, value] : before.at("model").items()) patch["model"][name] = nullptr;
+    patch["model"].update({{"model_type", "modernbert"},
+                           {"hidden_size", 64},
+                           {"num_hidden_layers", 4},
+                           {"num_attention_heads", 4},
+                           {"intermediate_size", 96},
+                           {"vocab_size", 800},
+                           {"max_position_embeddings", 64},
+                           {"local_attention", 8},
+                           {"attention_dropout", 0.1}});
+    patch.merge_patch(changes);
+    return write_experiment(folder, patch);
+}
+
+}  // namespace
+
+TEST_CASE("a ModernBERT resumes to the same bits, audits to the bit, and learns the same on two ranks") {
+    NEEDS_TRAIN();
+    const TemporaryFolder folder;
+    const std::string precision = GENERATE("fp32", "bf16");
+    CAPTURE(precision);
+    const fs::path config = modern_experiment(folder, {{"training", {{"precision", precision}}}});
+    REQUIRE(train(config, folder / "whole").exit_code == 0);
+    fs::copy(folder / "whole", folder / "resumed", fs::copy_options::recursive);
+    for (const char* step : {"step_00000012", "step_00000015", "step_00000018", "step_00000020"})
+        fs::remove_all(folder / "resumed" / "checkpoints" / step);
+    REQUIRE(train(config, folder / "resumed").exit_code == 0);
+    CHECK(first_difference(numbers_of(folder / "resumed"), numbers_of(folder / "whole")) == "");
+    CHECK((read_text(folder / "resumed/checkpoints/step_00000020/model.pt") ==
+           read_text(folder / "whole/checkpoints/step_00000020/model.pt")));
+    const CommandResult audit = run_command("env OMP_NUM_THREADS=1 " + train_program + " audit " + (folder / "whole").string());
+    INFO(audit.out << audit.err);
+    CHECK(audit.exit_code == 0);
+    CHECK(audit.out.find("equal to the bit") != std::string::npos);
+
+    const double bound = precision == "fp32" ? 1e-4 : 2e-2;
+    for (const char* options : {"--local-ranks 2 --set parallel.zero_stage=0", "--local-ranks 2 --set parallel.zero_stage=1"}) {
+        CAPTURE(options);
+        const fs::path run = folder / ("ranks" + std::string(1, std::string(options).back()));
+        REQUIRE(train(config, run, std::string(options) + " --set batch.gradient_accumulation_steps=1").exit_code == 0);
+        CHECK(largest_difference(numbers_of(run), numbers_of(folder / "whole")) < bound);
+    }
+    CHECK((read_text(folder / "ranks0/checkpoints/step_00000020/model.pt") ==
+           read_text(folder / "ranks1/checkpoints/step_00000020/model.pt")));
+}
+
+TEST_CASE("an exported ModernBERT is loaded strictly by transformers and sentence-transformers, with our vectors") {
+    NEEDS_TRAIN();
+    const TemporaryFolder folder;
+    const fs::path config = modern_experiment(folder, {{"schedule", {{"total_steps", 3}}}});
+    REQUIRE(train(config, folder / "run").exit_code == 0);
+    const std::string run = (folder / "run").string(), hf = (folder / "hf").string(), text = (folder / "text").string();
+    write_text(text, "the sun is a star.\na\nwater freezes at zero degrees, and boils at a hundred; both depend on pressure.\n");
+    REQUIRE(run_command(train_program + " export " + run + " --format hf --output " + hf).exit_code == 0);
+    REQUIRE(run_command(train_program + " export " + run + " --format torchscript --output " + (folder / "ts.pt").string())
+                .exit_code == 0);
+    REQUIRE(run_command(train_program + " embed " + run + " " + text + " --output " + (folder / "run.npy").string()).exit_code ==
+            0);
+    REQUIRE(run_command(train_program + " embed " + hf + " " + text + " --output " + (folder / "hf.npy").string()).exit_code ==
+            0);
+    CHECK((read_text(folder / "hf.npy") == read_text(folder / "run.npy")));
+    const CommandResult compared = run_command("env OMP_NUM_THREADS=1 " PYTHON " tests/system/modernbert_embeddings.py " + hf +
+                                               " " + text + " " + (folder / "run.npy").string());
+    if (lacks_package(compared)) SKIP_TEST(skip::no_oracle, "no Python with transformers and sentence-transformers");
+    INFO(compared.err);
+    REQUIRE(compared.exit_code == 0);
+    const json differences = json::parse(compared.out);
+    CHECK(differences.size() == 2);
+    for (const auto& [oracle, difference] : differences.items()) {
+        CAPTURE(oracle, difference.dump());
+        CHECK(difference.get<double>() < 1e-5);
+    }
+
+    // the export is what another run may start from
+    const fs::path next =
+        modern_experiment(folder, {{"schedule", {{"total_steps", 2}}}, {"initialization", {{"init_from", hf}}}});
+    CHECK(train(next, folder / "next").exit_code == 0);
+    const CommandResult other = train(next, folder / "other", "--set model.local_rope_theta=500");
+    CHECK(other.exit_code == 2);
+    CHECK(missing_words(other.err, {"model.local_rope_theta", "initialization.init_changes"}) == "");
+    CHECK(train(next, folder / "changed",
+                "--set model.local_rope_theta=500 --set 'initialization.init_changes=[\"local_rope_theta\"]'")
+              .exit_code == 0);
+}
+
+TEST_CASE("a setting of the other architecture is refused by name, and next sentences need one that has them") {
+    NEEDS_TRAIN();
+    const TemporaryFolder folder;
+    const CommandResult setting = train(modern_experiment(folder), folder / "run", "--set model.norm_placement=pre_ln");
+    CHECK(setting.exit_code == 2);
+    CHECK(missing_words(setting.err, {"model.norm_placement", "model_type \"bert\"", "this is \"modernbert\""}) == "");
+    const CommandResult objective = train(modern_experiment(folder), folder / "run", "--set data.objective=mlm_nsp");
+    CHECK(objective.exit_code == 2);
+    CHECK(missing_words(objective.err, {"data.objective", "no head for next sentences"}) == "");
+    CHECK_FALSE(fs::exists(folder / "run"));
+}
