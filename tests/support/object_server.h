@@ -12,6 +12,7 @@
 
 #include <unistd.h>
 
+#include "support/command.h"
 #include "support/files.h"
 #include "support/folders.h"
 #include "support/process.h"
@@ -48,6 +49,18 @@ public:
     void set_instance_credentials(const std::string& key, int seconds) const {
         write_text(folder_ / "new_imds.json", R"({"key": ")" + key + R"(", "seconds": )" + std::to_string(seconds) + "}");
         std::filesystem::rename(folder_ / "new_imds.json", folder_ / "imds.json");
+    }
+
+    /// Copies a folder's files into the bucket, past the faults. @returns whether it succeeded
+    bool put_folder(const std::filesystem::path& folder, const std::string& name) const {
+        std::string command;
+        for (const auto& file : std::filesystem::directory_iterator(folder))
+            command +=
+                "curl -sf --noproxy '*' -H 'Authorization: AWS4-HMAC-SHA256 "
+                "Credential=key/20260101/us-east-1/s3/aws4_request' -T " +
+                file.path().string() + " " + plain_endpoint() + "/bucket/" + name + "/" + file.path().filename().string() +
+                " && ";
+        return run_command(command + "true").exit_code == 0;
     }
 
     /// Lines "METHOD PATH RANGE FAULT" of the requests so far.

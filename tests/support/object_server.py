@@ -8,6 +8,7 @@ most "times" times. Other keys, such as "number", only make it another fault tha
   error   answers "status" (default 400) with the error "code" (default Throttling); the request has no effect
   lost    carries the request out, but closes the connection without an answer
   refused closes the connection; the request has no effect
+  reset   the same, but the caller sees a reset connection
   slow    sends the body in eight parts, "seconds" apart (default 0.05)
   cut     closes the connection in the middle of the body: of the answer, or of the object that a PUT sends
   wrong   changes one byte of the body: of the answer to a GET, or of the object that a PUT stores
@@ -22,6 +23,8 @@ import http.server
 import json
 import os
 import pathlib
+import socket
+import struct
 import sys
 import threading
 import time
@@ -93,6 +96,11 @@ class Proxy(http.server.BaseHTTPRequestHandler):
             log.write(f"{self.command} {self.path} {self.headers.get('Range', '-')} {name or '-'}\n")
         if is_cut or name == "refused":
             self.close_connection = True
+            return None
+        if name == "reset":
+            self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            self.close_connection = True
+            os.close(self.connection.detach())
             return None
         if name == "503":
             return self.answer(503, {}, error_text("SlowDown", "Reduce your request rate."))

@@ -8,25 +8,11 @@ using namespace bertpretrain::testing;
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-namespace {
-
-/// Copies a folder of shards into the server's bucket. @returns whether it succeeded
-bool put_into_bucket(const ObjectServer& server, const fs::path& folder) {
-    std::string command;
-    for (const auto& file : fs::directory_iterator(folder))
-        command +=
-            "curl -sf --noproxy '*' -H 'Authorization: AWS4-HMAC-SHA256 Credential=key/20260101/us-east-1/s3/aws4_request' -T " +
-            file.path().string() + " " + server.plain_endpoint() + "/bucket/shards/" + file.path().filename().string() + " && ";
-    return run_command(command + "true").exit_code == 0;
-}
-
-}  // namespace
-
 TEST_CASE("a run on shards of an object store with faults has the losses of a run from the disk") {
     NEEDS_TRAIN();
     const ObjectServer server;
     NEEDS_OBJECT_SERVER(server);
-    REQUIRE(put_into_bucket(server, sample_data().shards));
+    REQUIRE(server.put_folder(sample_data().shards, "shards"));
     server.set_faults(R"([{"fault": "503", "method": "GET", "every": 4},
                           {"fault": "slow", "method": "GET", "contains": ".h5", "times": 1},
                           {"fault": "cut", "method": "GET", "contains": ".h5", "times": 2},
@@ -47,7 +33,7 @@ TEST_CASE("evaluate reads held-out shards by s3:// and http://, with faults, and
     NEEDS_TRAIN();
     const ObjectServer server;
     NEEDS_OBJECT_SERVER(server);
-    REQUIRE(put_into_bucket(server, sample_data().shards));
+    REQUIRE(server.put_folder(sample_data().shards, "shards"));
     server.set_faults(R"([{"fault": "503", "method": "GET", "every": 3},
                           {"fault": "wrong", "method": "GET", "contains": "test", "times": 1}])");
     const TemporaryFolder folder;
