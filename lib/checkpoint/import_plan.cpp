@@ -10,18 +10,32 @@
 #include <span>
 
 #include "archive/printable.h"
+#include "checkpoint/checkpoint_files.h"
 #include "core/error.h"
 #include "core/strings.h"
 
 namespace bertpretrain {
 namespace {
 
+/// Returns the model_type of the config.json beside the files; "": there is none.
+std::string stored_model_type(const FoundWeights& found) {
+    const nlohmann::json json = found.model ? read_json(*found.model) : nlohmann::json();
+    const auto type = json.find("model_type");
+    return type != json.end() && type->is_string() ? type->get<std::string>() : "";
+}
+
+std::vector<std::string> names_in(const WeightFiles& files) {
+    std::vector<std::string> names;
+    for (const StoredTensor& tensor : files.tensors()) names.push_back(tensor.name);
+    return names;
+}
+
 class Planner {
 public:
     Planner(const WeightFiles& files, const ModelConfig& model, const ImportChoices& choices)
         : files_(files),
           model_(model),
-          rules_(naming_rules(model)),
+          rules_(form_of(naming_rules(model), stored_model_type(files.found()), names_in(files))),
           choices_(choices),
           ordered_(parameters_of(model).checkpoint_order) {
         for (const ParameterSpec& spec : ordered_) parameters_.emplace(spec.name, spec);
@@ -53,9 +67,7 @@ private:
 
     /// Finds what stands before the names of the file's model.
     void choose_prefix() {
-        std::vector<std::string> names;
-        for (const StoredTensor& tensor : files_.tensors()) names.push_back(tensor.name);
-        const std::vector<NamePrefix> prefixes = name_prefixes(rules_, names);
+        const std::vector<NamePrefix> prefixes = name_prefixes(rules_, names_in(files_));
         const auto plain = std::ranges::find(prefixes, "", &NamePrefix::text);
         if (plain != prefixes.end()) prefix_ = *plain;
         else if (prefixes.size() > 1) note_several(prefixes);
@@ -126,7 +138,11 @@ private:
         }
         const StoredTensor& stored = tensor(source->second);
         PlannedImport import{parameter.name, source->second, stored.elements(), PlannedImport::Beyond::nothing};
-        if (stored.shape != parameter.shape && !fit_rows(parameter, stored, import)) {
+        const auto rule =
+            std::ranges::find_if(rules_.rows, [&](const StoredRows& rows) { return parameter.name.ends_with(rows.parameter); });
+        const StoredRows rows = rule == rules_.rows.end() ? StoredRows() : *rule;
+        const bool is_equal = stored.shape == parameter.shape && rows.place == nullptr;
+        if (!is_equal && !fit_rows(parameter, rows, stored, import)) {
             problems_.push_back(concat("misshapen:  \"", printable(stored.name, 300), "\" is ", shape_text(stored.shape),
                                        ", expected ", shape_text(parameter.shape)));
             return;
@@ -134,21 +150,28 @@ private:
         plan_.imports.push_back(import);
     }
 
-    /// Handles the two cases in which the number of rows may differ. @returns whether the tensor can be used
-    bool fit_rows(const ParameterSpec& parameter, const StoredTensor& stored, PlannedImport& import) {
+    /// Handles rows in other places, and the cases in which their number may differ. @returns whether the tensor can be used
+    bool fit_rows(const ParameterSpec& parameter, const StoredRows& rows, const StoredTensor& stored, PlannedImport& import) {
         if (stored.shape.size() != parameter.shape.size() || stored.shape.empty() || stored.shape[0] == 0 ||
             !std::equal(stored.shape.begin() + 1, stored.shape.end(), parameter.shape.begin() + 1))
             return false;
-        const std::int64_t there = stored.shape[0], wanted = parameter.shape[0], row = stored.elements() / there;
-        const bool is_vocabulary = parameter.rows == RowsMeaning::per_token;
+        const std::int64_t there = stored.shape[0] - rows.unused, wanted = parameter.shape[0], used = std::min(there, wanted);
+        if (used <= 0) return false;
+        import.elements = used * (stored.elements() / stored.shape[0]);
+        if (rows.place != nullptr)
+            for (std::int64_t i = 0; i < used; ++i)
+                import.rows.push_back(rows.place(i, wanted, shape_of(model_).num_attention_heads));
+        if (there == wanted) return true;
+        const bool is_vocabulary = parameter.rows == RowsMeaning::per_token, zeros_beyond = rows.zeros_beyond && wanted > there;
         const bool may_differ = std::abs(wanted - there) < vocabulary_padding || (choices_.vocabulary_grew && wanted > there);
         if (is_vocabulary && !may_differ) return false;
-        if (parameter.rows == RowsMeaning::fixed) return false;
-        import.elements = std::min(there, wanted) * row;
-        if (wanted > there) import.beyond = is_vocabulary ? PlannedImport::Beyond::initial : PlannedImport::Beyond::repeated;
-        plan_.remarks.push_back(concat(parameter.name, ": ", there, " rows, expected ", wanted, ": ",
+        if (parameter.rows == RowsMeaning::fixed && !zeros_beyond) return false;
+        using enum PlannedImport::Beyond;
+        if (wanted > there) import.beyond = is_vocabulary ? initial : zeros_beyond ? zeros : repeated;
+        plan_.remarks.push_back(concat(parameter.name, ": ", there, there == 1 ? " row" : " rows", ", expected ", wanted, ": ",
                                        wanted < there  ? concat("the first ", wanted, " are used")
                                        : is_vocabulary ? concat("the other ", wanted - there, " keep their initial values")
+                                       : zeros_beyond  ? concat("zeros for the other ", wanted - there)
                                                        : "they are repeated"));
         return true;
     }
@@ -251,8 +274,14 @@ ImportPlan plan_import(const WeightFiles& files, const ModelConfig& model, const
 void read_planned(const WeightFiles& files, const PlannedImport& planned, std::int64_t first, std::int64_t count, float* into) {
     const StoredTensor& tensor = files.tensors()[planned.tensor];
     while (count > 0) {
+        if (first >= planned.elements && planned.beyond == PlannedImport::Beyond::zeros) std::fill_n(into, count, 0.0F);
         if (first >= planned.elements && planned.beyond != PlannedImport::Beyond::repeated) return;
-        const std::int64_t from = first % planned.elements, length = std::min(count, planned.elements - from);
+        std::int64_t from = first % planned.elements, length = std::min(count, planned.elements - from);
+        if (!planned.rows.empty()) {
+            const std::int64_t width = planned.elements / std::ssize(planned.rows), column = from % width;
+            length = std::min(length, width - column);
+            from = planned.rows[static_cast<std::size_t>(from / width)] * width + column;
+        }
         files.read_as_float(tensor, from, length, into);
         check_finite(files, tensor, from, {into, static_cast<std::size_t>(length)});
         first += length;

@@ -15,13 +15,15 @@ struct PlannedImport {
     enum class Beyond {
         nothing,
         initial,
-        repeated
-    };  ///< rows that the file lacks: none; keep their initial values; the file's rows repeated
+        repeated,
+        zeros
+    };  ///< rows that the file lacks: none; keep their initial values; the file's rows repeated; zeros
 
     std::string name;           ///< of the parameter in this program
     std::size_t tensor = 0;     ///< index in WeightFiles::tensors()
     std::int64_t elements = 0;  ///< number of elements read from the file, starting at its first
     Beyond beyond = Beyond::nothing;
+    std::vector<std::int64_t> rows{};  ///< the tensor's row for each row that is read; empty: the same
 };
 
 struct ImportPlan {
@@ -44,15 +46,16 @@ inline constexpr std::int64_t vocabulary_padding = 128;
 
 /// Pairs every parameter with a tensor of its name (model/stored_names.h) and shape. The number of rows may differ in two cases:
 /// tensors with a row per token, by less than vocabulary_padding unless the vocabulary grew; and position embeddings, whose rows
-/// are truncated or repeated to fit. Tied tensors may be stored under either name, and must be equal if stored under both. What
-/// stands before all names is left out (name_prefixes()), with a remark. Single numbers beside the weights are ignored.
+/// are truncated or repeated to fit. Rows are read from where the files have them (StoredRows). Tied tensors may be stored under
+/// either name, and must be equal if stored under both. What stands before all names is left out (name_prefixes()), with a
+/// remark. Single numbers beside the weights are ignored.
 /// @throws ConfigError listing every tensor that is missing, unexpected or of a different shape
 /// @throws CheckpointError for weights that are no floating-point numbers, or when the file is found to be damaged while tied
 /// tensors are compared
 ImportPlan plan_import(const WeightFiles& files, const ModelConfig& model, const ImportChoices& choices);
 
-/// Copies elements [first, first + count) of a parameter to `into`. Elements that the file lacks are repeated or left unchanged,
-/// by PlannedImport::beyond. @throws CheckpointError naming the tensor and its first element that is not finite
+/// Copies elements [first, first + count) of a parameter to `into`. Elements that the file lacks are repeated, zeros or left
+/// unchanged, by PlannedImport::beyond. @throws CheckpointError naming the tensor and its first element that is not finite
 void read_planned(const WeightFiles& files, const PlannedImport& planned, std::int64_t first, std::int64_t count, float* into);
 
 }  // namespace bertpretrain

@@ -123,6 +123,7 @@ LoadedModel load_foreign(const FoundWeights& found, at::ScalarType compute_dtype
     set_next_sentence(loaded.config, has_next_sentence);
     if (!has_next_sentence) plan = plan_of(files, loaded.config);
     loaded.missing = specs_of(loaded.config, plan.initial);
+    for (const std::string& remark : plan.remarks) log_info(concat(files.found().files.front().string(), ": ", remark));
     make(loaded, compute_dtype, device);
     read_weights(files, plan, *loaded.parameters);
     if (found.vocabulary) loaded.vocabulary = *found.vocabulary;

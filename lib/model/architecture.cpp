@@ -4,6 +4,7 @@
 #include <stdexcept>
 
 #include "core/error.h"
+#include "core/strings.h"
 #include "model/bert/bert.h"
 #include "model/bert/cost.h"
 #include "model/bert/hugging_face.h"
@@ -85,13 +86,13 @@ std::vector<LinearShape> matmuls_of(const ModelConfig& model) {
 ModelConfig from_hugging_face(const nlohmann::json& json, const std::string& file) {
     const std::string type = json.value("model_type", "bert");
     ModelConfig model;
-    if (type == "bert" || type == "megatron-bert") model.bert = bert_from_hugging_face(json, file);
+    if (std::ranges::find(bert_types(), type) != bert_types().end()) model.bert = bert_from_hugging_face(json, file);
     else if (type == "modernbert") {
         model.model_type = ModelType::modernbert;
         model.modernbert = modernbert_from_hugging_face(json, file);
     } else
-        throw CheckpointError(
-            concat(file, ": model_type is \"", type, "\", expected \"bert\", \"megatron-bert\" or \"modernbert\""));
+        throw CheckpointError(concat(file, ": model_type is \"", type, "\", expected one of ",
+                                     join(std::vector<std::string>(bert_types().begin(), bert_types().end())), ", modernbert"));
     return model;
 }
 

@@ -23,6 +23,15 @@ std::string without_wrappers(std::string_view name) {
 
 }  // namespace
 
+const NamingRules& form_of(const NamingRules& first, std::string_view model_type, const std::vector<std::string>& names) {
+    for (const NamingRules* form = &first; form != nullptr; form = form->other_form) {
+        const bool has_type = std::ranges::find(form->model_types, model_type) != form->model_types.end();
+        const bool has_base = model_type.empty() && std::ranges::any_of(name_prefixes(*form, names), &NamePrefix::has_base);
+        if (has_type || has_base) return *form;
+    }
+    return first;
+}
+
 std::vector<NamePrefix> name_prefixes(const NamingRules& rules, const std::vector<std::string>& names) {
     std::string inside = ".";
     inside += rules.base;

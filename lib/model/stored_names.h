@@ -1,6 +1,7 @@
 #pragma once
 // Converts the parameter names in other programs' files to this program's, which are transformers'.
 
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -9,7 +10,17 @@
 
 namespace bertpretrain {
 
-/// How the files of one architecture name its parameters.
+/// A parameter whose rows stand elsewhere in the files' tensor than here.
+struct StoredRows {
+    std::string_view parameter;  ///< this program's name for it ends with this
+    std::int64_t unused = 0;     ///< rows of the tensor that the parameter lacks
+    /// Returns the tensor's row for a row of the parameter; null: the same. @param rows of the parameter @param heads of
+    /// attention
+    std::int64_t (*place)(std::int64_t row, std::int64_t rows, std::int64_t heads) = nullptr;
+    bool zeros_beyond = false;  ///< whether the tensor may lack the parameter's last rows, which then are zeros
+};
+
+/// How the files of one architecture name and arrange its parameters.
 struct NamingRules {
     std::string_view base;            ///< stands before the encoder's names, except in files of the encoder alone: "bert."
     std::string_view word_embedding;  ///< its name after `base`
@@ -17,6 +28,9 @@ struct NamingRules {
     std::span<const std::pair<std::string_view, std::string_view>> other_parts, other_endings;  ///< {theirs, ours}
     std::span<const std::string_view> derived;       ///< endings of buffers that follow from the model's shape
     std::span<const std::string_view> other_models;  ///< what stands in place of `base` in files of models that compute otherwise
+    std::span<const StoredRows> rows = {};           ///< all other parameters have their rows in this program's order
+    std::span<const std::string_view> model_types = {};  ///< of a config.json, for a form of files beside the first one
+    const NamingRules* other_form = nullptr;             ///< of files that hold the same architecture
 };
 
 /// What stands before the names of a model's parameters in a file, such as "model." in PyTorch Lightning's checkpoints.
@@ -24,6 +38,10 @@ struct NamePrefix {
     std::string text;
     bool has_base = false;  ///< whether NamingRules::base follows
 };
+
+/// Returns the form of a file, among `first` and those after it: the one for the model_type of its config.json; without a type,
+/// the one whose base stands in the names. `first` where there is none.
+const NamingRules& form_of(const NamingRules& first, std::string_view model_type, const std::vector<std::string>& names);
 
 /// Returns the prefixes of all word embeddings among the names; several where a file holds several models.
 std::vector<NamePrefix> name_prefixes(const NamingRules& rules, const std::vector<std::string>& names);

@@ -102,9 +102,9 @@ TEST_CASE("a model is read bit for bit from every wrapper of PyTorch, with any p
 TEST_CASE("files of several models and of other kinds of models are refused, without advice that cannot help", "[system]") {
     CHECK_THAT(refusal(models() / "two.pt"), Says("names begin with \"query.\", \"document.\"") && Says("of one bert model"));
     CHECK_THAT(refusal(models() / "two_dicts.pt"), Says("several models, under net_a and net_b") && Says("save the one"));
-    CHECK_THAT(refusal(models() / "roberta.pt"), Says("begin with \"roberta.\", those of another kind of model"));
+    CHECK_THAT(refusal(models() / "electra.pt"), Says("begin with \"electra.\", those of another kind of model"));
     CHECK_THAT(refusal(models() / "no_words.pt"), Says("contains no dict of tensors") && Says("\"decoder\""));
-    for (const char* name : {"two.pt", "roberta.pt", "other.safetensors"}) {
+    for (const char* name : {"two.pt", "electra.pt", "other.safetensors"}) {
         const std::string message = refusal(models() / name, small_bert(), {.missing_allowed = true, .unexpected_allowed = true});
         CHECK_THAT(message,
                    Says("none of its tensors is a parameter of this model") && !Says("init_missing") && !Says("init_unexp"));
@@ -225,8 +225,8 @@ TEST_CASE("Hugging Face's config determines the shape, and settings that compute
     CHECK_THROWS_WITH(refuse_other_arithmetic(described, {ModelType::bert, other, {}}, "config.json", {"hidden_size"}),
                       Says("init_changes names \"hidden_size\"") && Says("num_attention_heads"));
     const TemporaryFolder folder;
-    write_text(folder / "config.json", R"({"model_type": "roberta", "hidden_size": 16})");
-    CHECK_THROWS_WITH(described_model(folder / "config.json"), Says("model_type is \"roberta\""));
+    write_text(folder / "config.json", R"({"model_type": "electra", "hidden_size": 16})");
+    CHECK_THROWS_WITH(described_model(folder / "config.json"), Says("model_type is \"electra\"") && Says("camembert"));
     write_text(folder / "config.json", R"({"model_type": "bert", "hidden_size": "16"})");
     CHECK_THROWS_WITH(described_model(folder / "config.json"), Says("config.json"));
 }

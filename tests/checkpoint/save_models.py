@@ -96,7 +96,7 @@ parts = {part: {name.removeprefix(part + "."): tensor for name, tensor in plain.
 torch.save(parts, folder / "parts.pt")
 torch.save({"step": 3, "net": {"parts": parts}}, folder / "deep_parts.pt")
 torch.save({"model": plain, "queue": {"weight": torch.zeros(2, 2)}}, folder / "beside.pt")
-torch.save({name.replace("bert.", "roberta.", 1): tensor for name, tensor in plain.items() if name.startswith("bert.")}, folder / "roberta.pt")
+torch.save({name.replace("bert.", "electra.", 1): tensor for name, tensor in plain.items() if name.startswith("bert.")}, folder / "electra.pt")
 torch.save({"decoder": {"weight": torch.zeros(2, 2)}}, folder / "no_words.pt")
 wrong = plain["bert.embeddings.LayerNorm.bias"].clone()
 for name, value in {"nan": float("nan"), "infinite": float("-inf"), "beyond_fp32": 1e300}.items():

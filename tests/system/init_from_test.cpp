@@ -144,6 +144,29 @@ END)");
     CHECK(difference < 1e-4);
 }
 
+TEST_CASE("a run from a RoBERTa has the losses of a run from its export, which is a BERT, and logs the added token type") {
+    NEEDS_TRAIN();
+    const TemporaryFolder folder;
+    const fs::path roberta = folder / "roberta", bert = folder / "bert";
+    const CommandResult saved = run_command(
+        PYTHON
+        " -c 'import sys, torch; from transformers import RobertaConfig, RobertaForMaskedLM; torch.manual_seed(3); "
+        "RobertaForMaskedLM(RobertaConfig(vocab_size=800, hidden_size=64, num_hidden_layers=2, num_attention_heads=2, "
+        "intermediate_size=256, max_position_embeddings=66, type_vocab_size=1)).save_pretrained(sys.argv[1])' " +
+        roberta.string());
+    if (saved.exit_code != 0) SKIP_TEST(skip::no_oracle, "no Python with torch and transformers");
+    const CommandResult exported =
+        run_command(train_program + " export " + roberta.string() + " --format hf --output " + bert.string());
+    INFO(exported.err);
+    REQUIRE(exported.exit_code == 0);
+    const json masked_words{{"data", {{"objective", "mlm"}}}};
+    const std::vector<std::string> expected = second_run(bert, "", masked_words);
+    CHECK(expected.size() == 6);
+    CHECK(first_difference(second_run(roberta, "", masked_words), expected) == "");
+    const CommandResult logged = train(write_second_experiment(folder, roberta, masked_words), folder / "run");
+    CHECK(missing_words(logged.err, {"token_type_embeddings.weight: 1 row, expected 2: zeros for the other 1"}) == "");
+}
+
 TEST_CASE("weights that do not fit the model are refused before any training") {
     NEEDS_TRAIN();
     const TemporaryFolder folder;

@@ -115,7 +115,7 @@ class Sweep:
 
     def config_fields(self):
         row = self.config_json
-        for field, values in {"model_type": ["roberta"], "hidden_size": [8], "num_hidden_layers": [1], "num_attention_heads": [4],
+        for field, values in {"model_type": ["electra"], "hidden_size": [8], "num_hidden_layers": [1], "num_attention_heads": [4],
                               "intermediate_size": [64], "vocab_size": [ROWS + 200], "max_position_embeddings": [64],
                               "type_vocab_size": [3], "layer_norm_eps": [1e-3], "hidden_dropout_prob": [0.5],
                               "attention_probs_dropout_prob": [0.5], "initializer_range": [0.5], "is_decoder": [True],

@@ -2,6 +2,7 @@
 #include "tokens/models/folder_tokenizer.h"
 
 #include "core/error.h"
+#include "definition_support.h"
 #include "support/catch.h"
 #include "support/files.h"
 
@@ -84,6 +85,25 @@ TEST_CASE("with BertTokenizer, a tokenizer.json gives the tokens, and BERT's ste
     CHECK_THAT(folder.read().remarks.at(0), Contains("its normalizer is not used"));
     folder.write("tokenizer_config.json", R"({"tokenizer_class": "PreTrainedTokenizerFast"})");
     CHECK_THROWS_WITH(folder.read(), Contains("normalizer is missing or null") || Contains("the type Whitespace"));
+}
+
+TEST_CASE("with RobertaTokenizer, a tokenizer.json that splits words in another way than the class is refused") {
+    nlohmann::json definition = byte_level_definition({{" ", "a"}});
+    const auto refusal = [&](const std::string& config) -> std::string {
+        const ModelFolder folder(config);
+        folder.write("tokenizer.json", definition.dump());
+        try {
+            folder.read();
+        } catch (const DataError& error) { return error.what(); }
+        return "";
+    };
+    const std::string plain = R"({"tokenizer_class": "RobertaTokenizer"})";
+    CHECK_THAT(refusal(plain), !Contains("in another way"));
+    const std::string spaced = refusal(R"({"tokenizer_class": "RobertaTokenizer", "add_prefix_space": true})");
+    CHECK_THAT(spaced, Contains("in another way than RobertaTokenizer") && Contains("add_prefix_space = true"));
+    definition["normalizer"] = {{"type", "NFC"}};
+    CHECK_THAT(refusal(plain), Contains("in another way than RobertaTokenizer") && Contains("normalizer is null"));
+    CHECK_THAT(refusal(R"({"tokenizer_class": "PreTrainedTokenizerFast"})"), !Contains("in another way"));
 }
 
 TEST_CASE("text is put into lower case before anything else where sentence-transformers does so") {

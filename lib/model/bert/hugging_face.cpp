@@ -1,5 +1,6 @@
 #include "model/bert/hugging_face.h"
 
+#include <algorithm>
 #include <array>
 
 #include "config/foreign_fields.h"
@@ -10,7 +11,13 @@
 namespace bertpretrain {
 namespace {
 
-/// The fields of a config.json of model_type bert or megatron-bert.
+/// RoBERTa and the models of its class: BERT with other names and positions.
+constexpr std::array<std::string_view, 3> roberta_types{"roberta", "xlm-roberta", "camembert"};
+
+/// The padding token's id. Positions count from the row after it in the table, so it decides which rows are read.
+constexpr std::int64_t roberta_padding = 1, roberta_first_position = roberta_padding + 1;
+
+/// The fields of a config.json of any model_type that bert_types() lists.
 std::span<const ForeignField> config_fields() {
     using enum ForeignField::Effect;
     static constexpr auto fields = std::to_array<ForeignField>({
@@ -52,7 +59,7 @@ std::span<const ForeignField> config_fields() {
         {"output_attentions", nothing},
         {"output_hidden_states", nothing},
         {"output_past", nothing},
-        {"pad_token_id", nothing},
+        {"pad_token_id", nothing},    // except in RoBERTa's
         {"pooler_fc_size", nothing},  // of Google's files; no program acts on the pooler's fields
         {"pooler_num_attention_heads", nothing},
         {"pooler_num_fc_layers", nothing},
@@ -86,6 +93,23 @@ const nlohmann::json megatron_defaults{{"vocab_size", 29056},
                                        {"num_attention_heads", 16},
                                        {"intermediate_size", 4096}};
 
+/// What model_type roberta changes in the meaning of fields.
+std::span<const ForeignField> roberta_fields() {
+    static constexpr auto fields = std::to_array<ForeignField>({{"pad_token_id", ForeignField::Effect::refused, "[1]"}});
+    static_assert(roberta_padding == 1);
+    return fields;
+}
+
+/// Fits the shape of a RoBERTa to this program's BERT: positions count from 0, and there are at least two token types.
+void take_roberta_shape(nlohmann::json& fields, const std::string& file) {
+    const auto rows = fields["max_position_embeddings"].get<std::int64_t>();
+    if (rows <= roberta_first_position)
+        throw CheckpointError(concat(file, ": max_position_embeddings is ", rows, ", expected more than ", roberta_first_position,
+                                     ", because positions begin at row ", roberta_first_position, " of the table"));
+    fields["max_position_embeddings"] = rows - roberta_first_position;
+    fields["type_vocab_size"] = std::max(BertConfig().type_vocab_size, fields["type_vocab_size"].get<std::int64_t>());
+}
+
 /// Returns this program's name for an activation that it has under another one.
 nlohmann::json activation_named(const nlohmann::json& name) {
     if (name == "gelu_python") return "gelu";
@@ -95,15 +119,25 @@ nlohmann::json activation_named(const nlohmann::json& name) {
 
 }  // namespace
 
+std::span<const std::string_view> bert_types() {
+    static constexpr std::array<std::string_view, 5> types{"bert", "megatron-bert", roberta_types[0], roberta_types[1],
+                                                           roberta_types[2]};
+    return types;
+}
+
 BertConfig bert_from_hugging_face(const nlohmann::json& json, const std::string& file) {
-    check_foreign_fields(json, config_fields(),
-                         [&](const std::string& what) { throw CheckpointError(concat(file, ": ", what)); });
-    const bool is_megatron = json.value("model_type", "bert") == "megatron-bert";
+    const auto refuse = [&](const std::string& what) { throw CheckpointError(concat(file, ": ", what)); };
+    check_foreign_fields(json, config_fields(), refuse);
+    const std::string type = json.value("model_type", "bert");
+    const bool is_megatron = type == "megatron-bert";
+    const bool is_roberta = std::ranges::find(roberta_types, type) != roberta_types.end();
+    if (is_roberta) check_foreign_fields(json, roberta_fields(), refuse);
     nlohmann::json fields = write_config(BertConfig());
-    fields["vocab_size"] = 30522;
+    fields["vocab_size"] = type == "roberta" ? 50265 : 30522;
     if (is_megatron) fields.update(megatron_defaults);
     for (const auto& [name, value] : fields.items())
         if (json.contains(name) && !json[name].is_null() && name != "norm_placement") fields[name] = json[name];
+    if (is_roberta) take_roberta_shape(fields, file);
     fields["hidden_act"] = activation_named(fields["hidden_act"]);
     fields["norm_placement"] = is_megatron ? "pre_ln" : "post_ln";
     return read_config<BertConfig>(fields, file);
@@ -156,17 +190,31 @@ std::string why_not_nvidia(const BertConfig& config) {
 }
 
 const NamingRules& naming_rules(const BertConfig&) {
+    using Pair = std::pair<std::string_view, std::string_view>;
+    static constexpr std::string_view word_embedding = "embeddings.word_embeddings.weight";
     static constexpr std::array<std::string_view, 3> encoder_parts{"embeddings.", "encoder.", "pooler."};
-    static constexpr std::array<std::pair<std::string_view, std::string_view>, 1> parts{{{".dense_act.", ".dense."}}};
-    static constexpr std::array<std::pair<std::string_view, std::string_view>, 2> endings{
-        {{".gamma", ".weight"}, {".beta", ".bias"}}};  // TensorFlow's
+    static constexpr std::array<Pair, 1> parts{{{".dense_act.", ".dense."}}};
+    static constexpr std::array<Pair, 2> endings{{{".gamma", ".weight"}, {".beta", ".bias"}}};  // TensorFlow's
     static constexpr std::array<std::string_view, 2> derived{"embeddings.position_ids", "embeddings.token_type_ids"};
-    static constexpr std::array<std::string_view, 20> other_models{
-        "albert", "convbert", "data2vec_text", "deberta",  "distilbert", "electra",    "ernie",
-        "esm",    "ibert",    "layoutlm",      "lilt",     "longformer", "mobilebert", "mpnet",
-        "nezha",  "rembert",  "roberta",       "roformer", "splinter",   "squeezebert"};
-    static constexpr NamingRules names{"bert.",     "embeddings.word_embeddings.weight", encoder_parts, parts, endings, derived,
-                                       other_models};
+    static constexpr std::array<std::string_view, 21> models{
+        "albert", "bert",  "convbert", "data2vec_text", "deberta",  "distilbert", "electra",
+        "ernie",  "esm",   "ibert",    "layoutlm",      "lilt",     "longformer", "mobilebert",
+        "mpnet",  "nezha", "rembert",  "roberta",       "roformer", "splinter",   "squeezebert"};
+    static constexpr std::array<Pair, 5> roberta_parts{{{"roberta.", "bert."},
+                                                        {"lm_head.dense.", "cls.predictions.transform.dense."},
+                                                        {"lm_head.layer_norm.", "cls.predictions.transform.LayerNorm."},
+                                                        {"lm_head.decoder.", "cls.predictions.decoder."},
+                                                        {"lm_head.bias", "cls.predictions.bias"}}};
+    static constexpr auto after_padding = [](std::int64_t row, std::int64_t, std::int64_t) {
+        return row + roberta_first_position;
+    };
+    static constexpr std::array<StoredRows, 2> roberta_rows{
+        {{"embeddings.position_embeddings.weight", roberta_first_position, after_padding, false},
+         {"embeddings.token_type_embeddings.weight", 0, nullptr, true}}};
+    static constexpr NamingRules robertas{"roberta.", word_embedding, encoder_parts, roberta_parts, endings,
+                                          derived,    models,         roberta_rows,  roberta_types};
+    static constexpr NamingRules names{"bert.", word_embedding, encoder_parts, parts, endings, derived, models, {},
+                                       {},      &robertas};
     return names;
 }
 

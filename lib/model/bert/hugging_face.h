@@ -12,7 +12,9 @@
 
 namespace bertpretrain {
 
-/// @param json of model_type bert or megatron-bert; fields that it omits get the defaults of that type
+/// The values of model_type whose models are BERT here.
+std::span<const std::string_view> bert_types();
+/// @param json of one of bert_types(); fields that it omits get the defaults of that type
 BertConfig bert_from_hugging_face(const nlohmann::json& json, const std::string& file);
 /// For pre_ln_zero_residual, which no class of transformers implements, it names the norm placement instead of a class.
 nlohmann::ordered_json to_hugging_face(const BertConfig& config, const std::string& task, std::int64_t padding_id);

@@ -28,12 +28,31 @@ enum class TokenizerClass {
 
 constexpr std::array<std::string_view, 4> bert_classes{"BertTokenizer", "DistilBertTokenizer", "ElectraTokenizer",
                                                        "MobileBertTokenizer"};
-constexpr std::array<std::string_view, 4> definition_classes{"PreTrainedTokenizerFast", "TokenizersBackend",
-                                                             "RobertaTokenizerFast", "GPT2TokenizerFast"};
+constexpr std::array<std::string_view, 2> definition_classes{"PreTrainedTokenizerFast", "TokenizersBackend"};
+/// These take vocabulary and merges from the tokenizer.json, and split words in their own way.
+constexpr std::array<std::string_view, 2> byte_level_classes{"RobertaTokenizer", "GPT2TokenizerFast"};
 
 /// The names that BertTokenizer gives the roles, where the files name none.
 const std::vector<std::pair<std::string, std::string>> bert_roles{
     {"unk_token", "[UNK]"}, {"sep_token", "[SEP]"}, {"pad_token", "[PAD]"}, {"cls_token", "[CLS]"}, {"mask_token", "[MASK]"}};
+
+/// Refuses a tokenizer.json that splits words in another way than RobertaTokenizer and GPT2Tokenizer do.
+void check_byte_level_steps(const TokenizerFiles& files) {
+    const auto json = nlohmann::json::parse(read_file(files.folder() / tokenizer_json_name), nullptr, false);
+    if (!json.is_object()) return;  // refused where it is read
+    const auto part = [&](const char* name) { return json.value(name, nlohmann::json()); };
+    const nlohmann::json splitter = part("pre_tokenizer"), model = part("model");
+    const bool adds_space = files.flag("add_prefix_space", false);
+    if (part("normalizer").is_null() && splitter.is_object() && splitter.value("type", "") == "ByteLevel" &&
+        splitter.value("use_regex", true) && splitter.value("add_prefix_space", true) == adds_space && model.is_object() &&
+        !model.value("ignore_merges", false))
+        return;
+    files.refuse("tokenizer.json",
+                 concat("splits words in another way than ", files.tokenizer_class(), " does, whose normalizer is null, ",
+                        "whose pre_tokenizer is ByteLevel with add_prefix_space = ", adds_space ? "true" : "false",
+                        " (of tokenizer_config.json), and which applies all merges",
+                        "\n  do: if the tokenizer.json is right, set tokenizer_class to PreTrainedTokenizerFast"));
+}
 
 /// @throws DataError for a class whose rules this program does not have
 TokenizerClass class_of(const TokenizerFiles& files, const std::string& token_file) {
@@ -46,6 +65,10 @@ TokenizerClass class_of(const TokenizerFiles& files, const std::string& token_fi
     if (is_pieces && name == "SentencePieceBackend") return TokenizerClass::pieces;
     if (!is_pieces && is_one_of(bert_classes)) return TokenizerClass::bert;
     if (is_json && is_one_of(definition_classes)) return TokenizerClass::definition;
+    if (is_json && is_one_of(byte_level_classes)) {
+        check_byte_level_steps(files);
+        return TokenizerClass::definition;
+    }
     files.refuse("tokenizer_config.json", concat("tokenizer_class is \"", name, "\", which this program does not support with ",
                                                  token_file, "; expected BertTokenizer",
                                                  is_json     ? " or PreTrainedTokenizerFast"
