@@ -119,7 +119,7 @@ TEST_CASE("RoBERTa's tokenizer gives transformers' ids, and XLM-R's is refused b
 
 TEST_CASE("a config.json of RoBERTa's class is refused by the name of the field that changes what is computed", "[system]") {
     NEEDS_ROBERTA();
-    CHECK(refusal("roberta", {}).empty());
+    CHECK(refusal("roberta", json::object()).empty());
     CHECK_THAT(refusal("roberta", {{"pad_token_id", 0}}), Catch::Contains("pad_token_id is 0") && Catch::Contains("expected 1"));
     CHECK_THAT(refusal("xlm-roberta", {{"position_embedding_type", "relative_key"}}),
                Catch::Contains("position_embedding_type is \"relative_key\""));
