@@ -96,6 +96,10 @@ TEST_CASE("RoBERTa, XLM-R and CamemBERT compute transformers' logits, hidden sta
         CHECK(check_results(model, models() / name) == results);
 
         const TemporaryFolder folder;
+        if (name == "xlm-roberta") {  // its tokenizer is Unigram, which an export would have to write again
+            CHECK_THROWS_WITH(export_model(model, "hf", folder / "exported"), Catch::Contains("Unigram"));
+            continue;
+        }
         export_model(model, "hf", folder / "exported");
         CHECK(check_results(load_model(folder / "exported", at::kFloat, at::kCPU), models() / name) == results);
         const CommandResult compared =
