@@ -1,6 +1,8 @@
 #pragma once
 // The rows of the encoder's output that the heads read. The last layer computes no others after its attention.
 
+#include <ATen/ops/zeros.h>
+
 #include "batches/micro_batch.h"
 #include "kernels/fused_operations.h"
 

@@ -54,7 +54,8 @@ std::uint64_t data_of(const RunPlan& plan, std::int64_t ranks, std::int64_t rows
     const double bytes_per_token = 6 + 8 * plan.data.stored_masked_lm_prob;
     const std::int64_t most = std::ssize(plan.data.training_shards) * windows * window;
     const std::int64_t held = rows > 0 ? std::min(rows, most) : most;
-    return static_cast<std::uint64_t>(static_cast<double>(held / ranks * plan.settings.data.sequence_length) * bytes_per_token);
+    const std::int64_t tokens = held / ranks * plan.settings.data.sequence_length;
+    return static_cast<std::uint64_t>(static_cast<double>(tokens) * bytes_per_token);
 }
 
 }  // namespace

@@ -21,7 +21,7 @@ constexpr std::size_t most_waiting = 65'536;
 
 RunRecords::RunRecords(const RunFolder& folder, std::int64_t total_steps, std::optional<double> unigram_cross_entropy, bool keeps,
                        const std::string& metrics_address, const std::string& command)
-    : begin_(seconds_now()), total_steps_(total_steps) {
+    : begin_(seconds_now()) {
     if (!keeps) return;
     files_ = std::make_shared<RecordFiles>(folder, total_steps, unigram_cross_entropy, command);
     progress_.emplace(total_steps, seconds_between_lines);

@@ -68,7 +68,6 @@ private:
     void add_to_all(const auto& record);
 
     double begin_;
-    std::int64_t total_steps_;
     std::shared_ptr<RecordFiles> files_;  ///< null: no records. Shared with work that a hanging disk may hold up
     std::optional<Progress> progress_;
     std::unique_ptr<MetricsEndpoint> endpoint_;  ///< null: none
