@@ -124,7 +124,7 @@ void sweep(std::size_t step, bool each_way) {
 
 TEST_CASE("one failed request does not end a run, or the run goes on when it is started again") {
     NEEDS_TRAIN();
-    sweep(7, false);
+    sweep(13, false);
 }
 
 TEST_CASE("each single request of a run fails once in each way, and the run goes on or does so when it is started again",
