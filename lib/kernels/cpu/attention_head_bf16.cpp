@@ -14,6 +14,7 @@ using Floats = HeadMemory<float>;
 using Pairs = HeadMemory<Pair>;
 using Numbers = HeadMemory<Bf16>;
 
+constexpr float no_score = -1e30F;                   ///< of keys outside a window: its exponential is 0 beside any other
 constexpr std::int64_t block_rows = 32;              ///< rows of scores computed at a time
 constexpr std::int64_t vector_columns = pair_lanes;  ///< of a right operand, for the bf16 parts of a vector and zeros
 
@@ -140,8 +141,6 @@ void Bf16Head::fill_outside(const QueryBlock& block, std::int64_t first, std::in
         std::fill_n(sums_QC + i * C + (end - block.first_key), block.end_key - end, number);
     }
 }
-
-constexpr float no_score = -1e30F;  ///< e^no_score is 0 beside every other exponential
 
 void Bf16Head::forward(const QueryBlock& block, const KeepRows& keep, Bf16* context_TH, float* log_sum_exp_TN) const {
     const std::int64_t Q = block.queries(), K = block.keys(), X = with_padding(K), D = place_.D, H = place_.hidden,
