@@ -38,8 +38,8 @@ std::string free_folder(const MirrorIndex& index, std::int64_t step) {
 
 }  // namespace
 
-CheckpointMirror::CheckpointMirror(ObjectUrl url, const Variables& variables, StorageSettings settings)
-    : url_(url), store_(std::move(url), variables, std::move(settings)) {}
+CheckpointMirror::CheckpointMirror(ObjectUrl url, std::shared_ptr<AwsCredentialSource> credentials, StorageSettings settings)
+    : url_(url), store_(std::move(url), std::move(credentials), std::move(settings)) {}
 
 void CheckpointMirror::open(const std::stop_token& stop) {
     index_.reset();

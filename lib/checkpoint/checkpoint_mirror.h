@@ -26,7 +26,7 @@ public:
     /// Uploads or downloads of a file whose SHA-256 is wrong.
     static constexpr int most_attempts = 3;
 
-    explicit CheckpointMirror(ObjectUrl url, const Variables& variables = environment_variable,
+    explicit CheckpointMirror(ObjectUrl url, std::shared_ptr<AwsCredentialSource> credentials = AwsCredentialSource::of_process(),
                               StorageSettings settings = {.give_up_seconds = give_up_seconds});
 
     /// Reads mirror.json; an address without one is an empty mirror.

@@ -74,7 +74,7 @@ std::string check_mirror(const ObjectUrl& mirror) {
     const std::string content = concat("bertpretrain preflight wrote this and did not get to remove it: ", name, "\n");
     std::optional<std::string> found;
     try {
-        ObjectStore store(mirror, environment_variable, {.give_up_seconds = give_up_seconds});
+        ObjectStore store(mirror, AwsCredentialSource::of_process(), {.give_up_seconds = give_up_seconds});
         store.write(name, content);
         try {
             found = store.read(name);

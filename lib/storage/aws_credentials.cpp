@@ -8,30 +8,10 @@
 #include "storage/aws_profile.h"
 
 namespace bertpretrain {
-namespace {
-
-/// The credentials that this process found last by its own environment. Sources share them, so that a passing failure of their
-/// service cannot end a process that has some.
-struct FoundByProcess {
-    std::mutex mutex;
-    AwsCredentials credentials;
-};
-
-FoundByProcess& found_by_process() {
-    static FoundByProcess found;
-    return found;
+std::shared_ptr<AwsCredentialSource> AwsCredentialSource::of_process() {
+    static const auto source = std::make_shared<AwsCredentialSource>(environment_variable);
+    return source;
 }
-
-bool is_environment(const Variables& variables) {
-    const auto* const function = variables.target<decltype(&environment_variable)>();
-    return function != nullptr && *function == &environment_variable;
-}
-
-bool are_valid(const AwsCredentials& credentials, double now) {
-    return !credentials.key_id.empty() && (credentials.expires == 0 || now < credentials.expires);
-}
-
-}  // namespace
 
 AwsCredentials AwsCredentialSource::find() const {
     const auto key = variables_("AWS_ACCESS_KEY_ID"), secret = variables_("AWS_SECRET_ACCESS_KEY");
@@ -53,14 +33,10 @@ AwsCredentials AwsCredentialSource::get() {
     constexpr double margin_seconds = 300, pause_seconds = 10;
     const std::lock_guard lock(mutex_);
     const double now = unix_seconds_now();
-    FoundByProcess& found = found_by_process();
-    const std::unique_lock shared = is_environment(variables_) ? std::unique_lock(found.mutex) : std::unique_lock<std::mutex>();
-    if (shared && are_valid(found.credentials, now)) kept_ = found.credentials;
-    const bool is_valid = are_valid(kept_, now);
+    const bool is_valid = !kept_.key_id.empty() && (kept_.expires == 0 || now < kept_.expires);
     if (is_valid && (kept_.expires == 0 || now + margin_seconds < kept_.expires || now < renew_at_)) return kept_;
     try {
         kept_ = find();
-        if (shared) found.credentials = kept_;
     } catch (const std::exception& error) {
         if (!is_valid) throw;
         renew_at_ = now + pause_seconds;
@@ -73,9 +49,6 @@ AwsCredentials AwsCredentialSource::get() {
 void AwsCredentialSource::forget() {
     const std::lock_guard lock(mutex_);
     kept_ = {};
-    if (!is_environment(variables_)) return;
-    const std::lock_guard shared(found_by_process().mutex);
-    found_by_process().credentials = {};
 }
 
 }  // namespace bertpretrain

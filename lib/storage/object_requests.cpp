@@ -58,13 +58,14 @@ void pause(double seconds, const std::stop_token& stop) {
 
 }  // namespace
 
-ObjectRequests::ObjectRequests(ObjectUrl folder, const Variables& variables, StorageSettings settings)
+ObjectRequests::ObjectRequests(ObjectUrl folder, std::shared_ptr<AwsCredentialSource> credentials, StorageSettings settings)
     : folder_(std::move(folder)), settings_(std::move(settings)) {
     if (folder_.kind == ObjectUrl::Kind::http) {
         place_.origin = folder_.root;
         return;
     }
-    credentials_ = std::make_unique<AwsCredentialSource>(variables);
+    credentials_ = std::move(credentials);
+    const Variables& variables = credentials_->variables();
     auto endpoint = variables("AWS_ENDPOINT_URL_S3");
     if (!endpoint) endpoint = variables("AWS_ENDPOINT_URL");
     is_on_aws_ = !endpoint;

@@ -45,7 +45,8 @@ struct ObjectRequest {
 /// https to http: to the bucket's region on AWS, else to the address that the answer names.
 class ObjectRequests {
 public:
-    ObjectRequests(ObjectUrl folder, const Variables& variables, StorageSettings settings);
+    /// @param credentials for s3:// folders; their variables name the endpoint and the region, too
+    ObjectRequests(ObjectUrl folder, std::shared_ptr<AwsCredentialSource> credentials, StorageSettings settings);
 
     /// Sends one request. An answer without a status, but with a `failure`, is a failure that may pass, also one of the service
     /// that gives the credentials. @throws ConfigError without credentials or libcurl
@@ -84,7 +85,7 @@ private:
     bool is_on_aws_ = false;  ///< no other store is named
     std::mutex mutex_;        ///< protects place_
     Place place_;
-    std::unique_ptr<AwsCredentialSource> credentials_;  ///< null: requests are not signed
+    std::shared_ptr<AwsCredentialSource> credentials_;  ///< null: requests are not signed
 };
 
 }  // namespace bertpretrain

@@ -24,8 +24,9 @@ std::string part_of(const RandomAccessFile& file, std::uint64_t first, std::uint
 
 }  // namespace
 
-ObjectStore::ObjectStore(ObjectUrl folder, const Variables& variables, StorageSettings settings, std::uint64_t part_bytes)
-    : folder_(std::move(folder)), part_bytes_(part_bytes), requests_(folder_, variables, std::move(settings)) {}
+ObjectStore::ObjectStore(ObjectUrl folder, std::shared_ptr<AwsCredentialSource> credentials, StorageSettings settings,
+                         std::uint64_t part_bytes)
+    : folder_(std::move(folder)), part_bytes_(part_bytes), requests_(folder_, std::move(credentials), std::move(settings)) {}
 
 HttpAnswer ObjectStore::send(const ObjectRequest& request) {
     HttpAnswer answer = requests_.send(request);

@@ -30,8 +30,9 @@ public:
     /// Parts in which files are uploaded; a larger file gets larger parts, as a store accepts 10,000 at most.
     static constexpr std::uint64_t default_part_bytes = std::uint64_t{32} << 20U;
 
-    explicit ObjectStore(ObjectUrl folder, const Variables& variables = environment_variable, StorageSettings settings = {},
-                         std::uint64_t part_bytes = default_part_bytes);
+    /// @param credentials as ObjectRequests
+    explicit ObjectStore(ObjectUrl folder, std::shared_ptr<AwsCredentialSource> credentials = AwsCredentialSource::of_process(),
+                         StorageSettings settings = {}, std::uint64_t part_bytes = default_part_bytes);
 
     /// Returns the content of a small object; nullopt if it does not exist.
     std::optional<std::string> read(const std::string& name, const std::stop_token& stop = {});

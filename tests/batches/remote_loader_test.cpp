@@ -18,7 +18,7 @@ namespace {
 
 /// Copies shards into the bucket, with their manifest. @returns their size
 std::uint64_t put_into_bucket(const ObjectServer& server, const SampleShards& shards, std::int64_t rows) {
-    ObjectStore store(parse_object_url("s3://bucket/shards", "a test"), lookup(server.variables()));
+    ObjectStore store(parse_object_url("s3://bucket/shards", "a test"), credentials_by(server.variables()));
     Manifest manifest;
     manifest.vocabulary.size = sample_vocabulary;
     std::uint64_t bytes = 0;

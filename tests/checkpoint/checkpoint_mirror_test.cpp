@@ -207,7 +207,7 @@ TEST_CASE("a folder with checkpoints that no mirror has written is refused, and 
 TEST_CASE("an HTTP server that accepts PUT and DELETE can be a mirror") {
     NEEDS_OBJECT_SERVER(mirror_server());
     SavingRun run;
-    CheckpointMirror mirror(parse_object_url(mirror_server().endpoint() + "/bucket/http", "a test"), lookup({}));
+    CheckpointMirror mirror(parse_object_url(mirror_server().endpoint() + "/bucket/http", "a test"), credentials_by({}));
     mirror.send(10, run.save(10), 1);
     const fs::path newer = run.save(20);
     mirror.send(20, newer, 1);

@@ -21,7 +21,7 @@ inline ObjectServer& mirror_server() {
 }
 
 inline CheckpointMirror mirror_at(const std::string& folder, double give_up_seconds = 20) {
-    return CheckpointMirror(parse_object_url("s3://bucket/" + folder, "a test"), lookup(mirror_server().variables()),
+    return CheckpointMirror(parse_object_url("s3://bucket/" + folder, "a test"), credentials_by(mirror_server().variables()),
                             {.stall_seconds = 1, .give_up_seconds = give_up_seconds, .warn = [](const std::string&) {}});
 }
 
@@ -29,7 +29,7 @@ inline CheckpointMirror mirror_at(const std::string& folder, double give_up_seco
 inline ObjectStore objects_of(const std::string& folder) {
     auto variables = mirror_server().variables();
     variables["AWS_ENDPOINT_URL"] = mirror_server().plain_endpoint();
-    return ObjectStore(parse_object_url("s3://bucket/" + folder, "a test"), lookup(variables));
+    return ObjectStore(parse_object_url("s3://bucket/" + folder, "a test"), credentials_by(variables));
 }
 
 /// A run that saves as a real one does: a state from which a run can resume, with the lineage of all earlier checkpoints.

@@ -17,7 +17,7 @@ const std::string large(5000, 'l');  // three parts
 ObjectStore store_in(const std::string& folder, double give_up_seconds) {
     StorageSettings settings = quick_settings(give_up_seconds);
     settings.first_pause_seconds = 0.001;
-    return ObjectStore(parse_object_url("s3://bucket/" + folder, "a test"), lookup(shared_server().instance_variables()),
+    return ObjectStore(parse_object_url("s3://bucket/" + folder, "a test"), credentials_by(shared_server().instance_variables()),
                        settings, 2000);
 }
 

@@ -25,8 +25,9 @@ struct Example {
 
     explicit Example(int count) {
         if (!server.runs()) return;
-        store = std::make_shared<ObjectStore>(parse_object_url("s3://bucket/shards", "a test"), lookup(server.variables()),
-                                              StorageSettings{1, 5, [](const std::string&) {}});
+        store =
+            std::make_shared<ObjectStore>(parse_object_url("s3://bucket/shards", "a test"), credentials_by(server.variables()),
+                                          StorageSettings{1, 5, [](const std::string&) {}});
         for (int i = 0; i < count; ++i) {
             const std::string name = std::to_string(i) + ".h5", content(example_size, static_cast<char>('a' + i));
             store->write(name, content);

@@ -26,7 +26,7 @@ std::string example_bytes(std::size_t count) {
 }
 
 ObjectStore store_of(const std::string& folder, double give_up_seconds = 60, std::uint64_t part_bytes = 6U << 20U) {
-    return ObjectStore(parse_object_url("s3://bucket/" + folder, "a test"), lookup(server().variables()),
+    return ObjectStore(parse_object_url("s3://bucket/" + folder, "a test"), credentials_by(server().variables()),
                        {.stall_seconds = 1, .give_up_seconds = give_up_seconds, .warn = [](const std::string&) {}}, part_bytes);
 }
 
@@ -125,7 +125,7 @@ TEST_CASE("an object of another size, a missing one and a missing bucket are ref
     CHECK_THROWS_WITH(store.download("file", folder / "short", 4), Catch::Contains("has more than 4 bytes, expected 4"));
     CHECK_THROWS_WITH(store.download("none", folder / "none", 4),
                       Catch::Contains("s3://bucket/sizes/none: GET failed: status 404, NoSuchKey"));
-    ObjectStore other(parse_object_url("s3://other/x", "a test"), lookup(server().variables()));
+    ObjectStore other(parse_object_url("s3://other/x", "a test"), credentials_by(server().variables()));
     CHECK_THROWS_WITH(other.list(), Catch::Contains("NoSuchBucket"));
 }
 
@@ -157,7 +157,7 @@ TEST_CASE("an HTTP server gets a file that is larger than a part by one PUT, als
     const TemporaryFolder folder;
     const std::string bytes = example_bytes(300'000);
     write_text(folder / "file", bytes);
-    ObjectStore store(parse_object_url(server().endpoint() + "/bucket/by%20put", "a test"), lookup({}),
+    ObjectStore store(parse_object_url(server().endpoint() + "/bucket/by%20put", "a test"), credentials_by({}),
                       {.stall_seconds = 1, .warn = [](const std::string&) {}}, 1000);
     server().set_faults(R"([{"fault": "cut", "contains": "by%20put", "method": "PUT", "times": 1}])");
     store.upload("file", folder / "file");
@@ -169,7 +169,7 @@ TEST_CASE("an HTTP server is read like a store") {
     NEEDS_OBJECT_SERVER(server());
     const TemporaryFolder folder;
     store_of("by http").write("file", "12345");
-    ObjectStore store(parse_object_url(server().endpoint() + "/bucket/by%20http", "a test"), lookup({}));
+    ObjectStore store(parse_object_url(server().endpoint() + "/bucket/by%20http", "a test"), credentials_by({}));
     store.download("file", folder / "copy", 5);
     CHECK(read_text(folder / "copy") == "12345");
 }

@@ -30,8 +30,8 @@ inline StorageSettings quick_settings(double give_up_seconds = 20) {
 
 inline ObjectStore shared_store(const std::string& folder, const std::map<std::string, std::string>& variables,
                                 double give_up_seconds = 20, std::uint64_t part_bytes = 2000) {
-    return ObjectStore(parse_object_url("s3://bucket/" + folder, "a test"), lookup(variables), quick_settings(give_up_seconds),
-                       part_bytes);
+    return ObjectStore(parse_object_url("s3://bucket/" + folder, "a test"), credentials_by(variables),
+                       quick_settings(give_up_seconds), part_bytes);
 }
 
 }  // namespace bertpretrain::testing

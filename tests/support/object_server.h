@@ -5,6 +5,7 @@
 #include <fstream>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <sstream>
 #include <string>
@@ -12,6 +13,7 @@
 
 #include <unistd.h>
 
+#include "storage/aws_credentials.h"
 #include "support/command.h"
 #include "support/files.h"
 #include "support/folders.h"
@@ -110,6 +112,11 @@ inline std::function<std::optional<std::string>(const std::string&)> lookup(std:
         const auto found = values.find(name);
         return found == values.end() ? std::nullopt : std::optional(found->second);
     };
+}
+
+/// Credentials by variables of a map instead of the environment's.
+inline std::shared_ptr<AwsCredentialSource> credentials_by(std::map<std::string, std::string> values) {
+    return std::make_shared<AwsCredentialSource>(lookup(std::move(values)));
 }
 
 }  // namespace bertpretrain::testing
