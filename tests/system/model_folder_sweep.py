@@ -370,7 +370,7 @@ class Sweep:
     def missing(self):
         """Returns the fields of our tables that have no row."""
         root, fields = Path(__file__).resolve().parents[2] / "lib", set()
-        for source, file in {"model/bert/hugging_face.cpp": "config.json",
+        for source, file in {"model/bert/hugging_face.cpp": "config.json", "model/config_json.cpp": "config.json",
                              "tokens/definition/tokenizer_config_fields.cpp": "tokenizer_config.json"}.items():
             fields |= {(file, name) for name in re.findall(r'^ +\{"(\w+)", (?:obeyed|nothing|refused)', (root / source).read_text(), re.M)}
         tables = (root / "inference/sentence_settings.cpp").read_text().split("ForeignField> ")[1:]

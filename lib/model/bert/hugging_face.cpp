@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <array>
 
-#include "config/foreign_fields.h"
 #include "config/read.h"
 #include "config/write.h"
 #include "core/error.h"
+#include "model/config_json.h"
 
 namespace bertpretrain {
 namespace {
@@ -17,47 +17,19 @@ constexpr std::array<std::string_view, 3> roberta_types{"roberta", "xlm-roberta"
 /// The padding token's id. Positions count from the row after it in the table, so it decides which rows are read.
 constexpr std::int64_t roberta_padding = 1, roberta_first_position = roberta_padding + 1;
 
-/// The fields of a config.json of any model_type that bert_types() lists.
+/// The fields of a config.json of any model_type that bert_types() lists, besides those of all (config_json.h).
 std::span<const ForeignField> config_fields() {
     using enum ForeignField::Effect;
     static constexpr auto fields = std::to_array<ForeignField>({
-        {"_attn_implementation", nothing},
-        {"_name_or_path", nothing},
-        {"adapters", refused, "[{}]"},
         {"add_cross_attention", refused, "[false]"},
-        {"architectures", nothing},
         {"attention_probs_dropout_prob", obeyed},
-        {"attn_implementation", nothing},
-        {"auto_map", refused, "[{}]"},  // code of the model's own
-        {"bos_token_id", nothing},
-        {"chunk_size_feed_forward", nothing},
-        {"classifier_dropout", nothing},
-        {"cls_token_id", nothing},
         {"cross_attention_hidden_size", nothing},
         {"directionality", refused, R"(["bidi"])"},
-        {"dtype", nothing},  // this program computes in the dtype that --precision names
         {"embedding_size", nothing},
-        {"eos_token_id", nothing},
-        {"finetuning_task", nothing},
-        {"gradient_checkpointing", nothing},
         {"hidden_act", obeyed},
         {"hidden_dropout_prob", obeyed},
-        {"hidden_size", obeyed},
-        {"id2label", nothing},
-        {"initializer_range", obeyed},
-        {"intermediate_size", obeyed},
-        {"is_decoder", refused, "[false]"},  // attention to earlier tokens only
-        {"is_encoder_decoder", refused, "[false]"},
-        {"label2id", nothing},
         {"layer_norm_eps", obeyed},
-        {"max_position_embeddings", obeyed},
-        {"model_type", obeyed},
         {"norm_placement", nothing},  // our exports have it; model_type decides
-        {"num_attention_heads", obeyed},
-        {"num_hidden_layers", obeyed},
-        {"num_labels", nothing},
-        {"output_attentions", nothing},
-        {"output_hidden_states", nothing},
         {"output_past", nothing},
         {"pad_token_id", nothing},    // except in RoBERTa's
         {"pooler_fc_size", nothing},  // of Google's files; no program acts on the pooler's fields
@@ -66,22 +38,9 @@ std::span<const ForeignField> config_fields() {
         {"pooler_size_per_head", nothing},
         {"pooler_type", nothing},
         {"position_embedding_type", refused, R"(["absolute"])"},
-        {"problem_type", nothing},
         {"pruned_heads", refused, "[{}]"},
-        {"quantization_config", refused, "[{}]"},
-        {"return_dict", nothing},
-        {"sep_token_id", nothing},
-        {"task_specific_params", nothing},
         {"tie_encoder_decoder", nothing},
-        {"tie_word_embeddings", refused, "[true]"},
-        {"tokenizer_class", obeyed},
-        {"torch_dtype", nothing},
-        {"torchscript", nothing},
-        {"transformers_version", nothing},
         {"type_vocab_size", obeyed},
-        {"use_bfloat16", nothing},
-        {"use_cache", nothing},
-        {"vocab_size", obeyed},
     });
     return fields;
 }
@@ -126,12 +85,11 @@ std::span<const std::string_view> bert_types() {
 }
 
 BertConfig bert_from_hugging_face(const nlohmann::json& json, const std::string& file) {
-    const auto refuse = [&](const std::string& what) { throw CheckpointError(concat(file, ": ", what)); };
-    check_foreign_fields(json, config_fields(), refuse);
+    check_config_json(json, config_fields(), file);
     const std::string type = json.value("model_type", "bert");
     const bool is_megatron = type == "megatron-bert";
     const bool is_roberta = std::ranges::find(roberta_types, type) != roberta_types.end();
-    if (is_roberta) check_foreign_fields(json, roberta_fields(), refuse);
+    if (is_roberta) check_config_json(json, roberta_fields(), file);
     nlohmann::json fields = write_config(BertConfig());
     fields["vocab_size"] = type == "roberta" ? 50265 : 30522;
     if (is_megatron) fields.update(megatron_defaults);

@@ -2,90 +2,49 @@
 
 #include <array>
 
-#include "config/foreign_fields.h"
 #include "config/read.h"
 #include "config/write.h"
 #include "core/error.h"
+#include "model/config_json.h"
 
 namespace bertpretrain {
 namespace {
 
 using nlohmann::json;
 
-/// The fields of a config.json of model_type modernbert.
+/// The fields of a config.json of model_type modernbert, besides those of all (config_json.h).
 std::span<const ForeignField> config_fields() {
     using enum ForeignField::Effect;
     static constexpr auto fields = std::to_array<ForeignField>({
-        {"_attn_implementation", nothing},
-        {"_name_or_path", nothing},
-        {"adapters", refused, "[{}]"},
-        {"architectures", nothing},
         {"attention_bias", refused, "[false]"},
         {"attention_dropout", obeyed},
-        {"attn_implementation", nothing},
-        {"auto_map", refused, "[{}]"},  // code of the model's own
-        {"bos_token_id", nothing},
-        {"chunk_size_feed_forward", nothing},
         {"classifier_activation", refused, R"(["gelu"])"},  // of the head for masked words, too
         {"classifier_bias", refused, "[false]"},            // likewise
-        {"classifier_dropout", nothing},
         {"classifier_pooling", nothing},
-        {"cls_token_id", nothing},
         {"decoder_bias", refused, "[true]"},
         {"deterministic_flash_attn", nothing},
-        {"dtype", nothing},  // this program computes in the dtype that --precision names
         {"embedding_dropout", refused, "[0]"},
-        {"eos_token_id", nothing},
-        {"finetuning_task", nothing},
         {"global_attn_every_n_layers", obeyed},
         {"global_rope_theta", obeyed},
-        {"gradient_checkpointing", nothing},
         {"hidden_activation", obeyed},
-        {"hidden_size", obeyed},
-        {"id2label", nothing},
         {"initializer_cutoff_factor", obeyed},
-        {"initializer_range", obeyed},
-        {"intermediate_size", obeyed},
         {"is_causal", refused, "[false]"},
-        {"is_decoder", refused, "[false]"},
-        {"is_encoder_decoder", refused, "[false]"},
-        {"label2id", nothing},
         {"layer_norm_eps", nothing},  // published files have it beside norm_eps; no class reads it
         {"layer_types", obeyed},
         {"local_attention", obeyed},
         {"local_rope_theta", obeyed},
-        {"max_position_embeddings", obeyed},
         {"mlp_bias", refused, "[false]"},
         {"mlp_dropout", refused, "[0]"},
-        {"model_type", obeyed},
         {"norm_bias", refused, "[false]"},
         {"norm_eps", obeyed},
-        {"num_attention_heads", obeyed},
-        {"num_hidden_layers", obeyed},
-        {"num_labels", nothing},
-        {"output_attentions", nothing},
-        {"output_hidden_states", nothing},
         {"pad_token_id", nothing},
         {"position_embedding_type", nothing},  // published files have "absolute" or "sans_pos"; no class reads it
-        {"problem_type", nothing},
-        {"quantization_config", refused, "[{}]"},
         {"reference_compile", nothing},
         {"repad_logits_with_grad", nothing},
-        {"return_dict", nothing},
         {"rope_parameters", obeyed},
         {"rope_scaling", refused, "[{}]"},
-        {"sep_token_id", nothing},
         {"sparse_pred_ignore_index", nothing},
         {"sparse_prediction", nothing},
-        {"task_specific_params", nothing},
-        {"tie_word_embeddings", refused, "[true]"},
-        {"tokenizer_class", obeyed},
-        {"torch_dtype", nothing},
-        {"torchscript", nothing},
-        {"transformers_version", nothing},
-        {"use_bfloat16", nothing},
-        {"use_cache", nothing},
-        {"vocab_size", obeyed},
     });
     return fields;
 }
@@ -133,7 +92,7 @@ std::int64_t period_of(const json& layer_types, std::int64_t wanted, const std::
 }  // namespace
 
 ModernBertConfig modernbert_from_hugging_face(const json& given, const std::string& file) {
-    check_foreign_fields(given, config_fields(), [&](const std::string& what) { refuse(file, what); });
+    check_config_json(given, config_fields(), file);
     json fields = write_config(ModernBertConfig());
     fields["vocab_size"] = 50368;
     for (const auto& [name, value] : fields.items())

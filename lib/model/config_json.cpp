@@ -1,0 +1,65 @@
+#include "model/config_json.h"
+
+#include <array>
+
+#include "core/error.h"
+
+namespace bertpretrain {
+namespace {
+
+std::span<const ForeignField> fields_of_all() {
+    using enum ForeignField::Effect;
+    static constexpr auto fields = std::to_array<ForeignField>({
+        {"_attn_implementation", nothing},
+        {"_name_or_path", nothing},
+        {"adapters", refused, "[{}]"},
+        {"architectures", nothing},
+        {"attn_implementation", nothing},
+        {"auto_map", refused, "[{}]"},  // code of the model's own
+        {"bos_token_id", nothing},
+        {"chunk_size_feed_forward", nothing},
+        {"classifier_dropout", nothing},
+        {"cls_token_id", nothing},
+        {"dtype", nothing},  // this program computes in the dtype that --precision names
+        {"eos_token_id", nothing},
+        {"finetuning_task", nothing},
+        {"gradient_checkpointing", nothing},
+        {"hidden_size", obeyed},
+        {"id2label", nothing},
+        {"initializer_range", obeyed},
+        {"intermediate_size", obeyed},
+        {"is_decoder", refused, "[false]"},  // attention to earlier tokens only
+        {"is_encoder_decoder", refused, "[false]"},
+        {"label2id", nothing},
+        {"max_position_embeddings", obeyed},
+        {"model_type", obeyed},
+        {"num_attention_heads", obeyed},
+        {"num_hidden_layers", obeyed},
+        {"num_labels", nothing},
+        {"output_attentions", nothing},
+        {"output_hidden_states", nothing},
+        {"problem_type", nothing},
+        {"quantization_config", refused, "[{}]"},
+        {"return_dict", nothing},
+        {"sep_token_id", nothing},
+        {"task_specific_params", nothing},
+        {"tie_word_embeddings", refused, "[true]"},
+        {"tokenizer_class", obeyed},
+        {"torch_dtype", nothing},
+        {"torchscript", nothing},
+        {"transformers_version", nothing},
+        {"use_bfloat16", nothing},
+        {"use_cache", nothing},
+        {"vocab_size", obeyed},
+    });
+    return fields;
+}
+
+}  // namespace
+
+void check_config_json(const nlohmann::json& config, std::span<const ForeignField> of_type, const std::string& file) {
+    for (const auto table : {fields_of_all(), of_type})
+        check_foreign_fields(config, table, [&](const std::string& what) { throw CheckpointError(concat(file, ": ", what)); });
+}
+
+}  // namespace bertpretrain
