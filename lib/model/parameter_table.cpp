@@ -5,6 +5,24 @@
 
 namespace bertpretrain {
 
+void ParameterRows::begin(ModelPart part, std::size_t stage) {
+    part_ = part;
+    stage_ = stage;
+}
+
+ParameterSpec& ParameterRows::add(const std::string& name, std::vector<std::int64_t> shape, InitialValues initial) {
+    ParameterSpec spec;
+    spec.name = name;
+    spec.decays = shape.size() > 1;
+    spec.shape = std::move(shape);
+    spec.fp32_gradient = !spec.decays;
+    spec.initial = initial;
+    spec.number = static_cast<std::uint32_t>(rows.size());
+    spec.part = part_;
+    rows.push_back({spec, stage_});
+    return rows.back().spec;
+}
+
 ModelParameters in_both_orders(std::vector<StagedParameter> all, std::size_t stages) {
     ModelParameters parameters;
     for (const StagedParameter& staged : all) parameters.checkpoint_order.push_back(staged.spec);

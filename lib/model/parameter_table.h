@@ -2,6 +2,8 @@
 // The orders of a model's parameters.
 
 #include <cstddef>
+#include <cstdint>
+#include <string>
 #include <vector>
 
 #include "model/parameter_layout.h"
@@ -24,6 +26,22 @@ struct ModelParameters {
     /// stage_ends[s] parameters of layout_order are final after stage s of the backward; after the last one all are, the exempt
     /// ones too.
     std::vector<std::size_t> stage_ends;
+};
+
+/// Collects the rows of an architecture's table, in the order of the checkpoint.
+class ParameterRows {
+public:
+    /// The rows that follow belong to this part, and their gradients become final in this stage.
+    void begin(ModelPart part, std::size_t stage);
+    /// Adds a row: a matrix with weight decay, or an exempt vector with an fp32 gradient. Its number is its place.
+    /// @returns the row, for what else it has; valid until the next call
+    ParameterSpec& add(const std::string& name, std::vector<std::int64_t> shape, InitialValues initial);
+
+    std::vector<StagedParameter> rows;
+
+private:
+    ModelPart part_ = ModelPart::encoder;
+    std::size_t stage_ = 0;
 };
 
 /// @param all in the order of the checkpoint @param stages number of stages

@@ -2,22 +2,19 @@
 
 #include <string>
 
+#include "model/layered_model.h"
+
 namespace bertpretrain {
 namespace {
 
-/// Collects the table's rows in the order of transformers' state_dict.
-class Table {
+/// The table's rows, in the order of transformers' state_dict.
+class Table : public ParameterRows {
 public:
     explicit Table(const BertConfig& config)
         : config_(config), H(config.hidden_size), pre_(config.norm_placement == NormPlacement::pre_ln) {}
 
-    /// The rows that follow belong to this part, and their gradients become final in this stage.
-    void begin(ModelPart part, std::size_t stage) {
-        part_ = part;
-        stage_ = stage;
-    }
     void embedding(const std::string& name, std::int64_t height, RowsMeaning meaning, const std::string& tied_name = {}) {
-        ParameterSpec& spec = add(name, {height, H}, InitialValues::normal);
+        ParameterSpec& spec = matrix(name, height, H);
         spec.fp32_gradient = true;
         spec.rows = meaning;
         spec.tied_name = tied_name;
@@ -28,7 +25,7 @@ public:
         spec.tied_name = tied_name;
     }
     void dense(const std::string& name, std::int64_t outputs, std::int64_t inputs, bool adjoins = false) {
-        ParameterSpec& weight = add(name + ".weight", {outputs, inputs}, InitialValues::normal);
+        ParameterSpec& weight = matrix(name + ".weight", outputs, inputs);
         weight.adjoins = adjoins;
         weight.overwrites_gradient = is_in_layer_;
         add(name + ".bias", {outputs}, InitialValues::zeros).adjoins = adjoins;
@@ -54,30 +51,16 @@ public:
         is_in_layer_ = false;
     }
 
-    std::vector<StagedParameter> rows;
-
 private:
-    /// Adds a row: a matrix with weight decay, or an exempt vector.
-    ParameterSpec& add(const std::string& name, std::vector<std::int64_t> shape, InitialValues initial) {
-        ParameterSpec spec;
-        spec.name = name;
-        spec.decays = shape.size() > 1;
-        spec.shape = std::move(shape);
-        spec.fp32_gradient = !spec.decays;
-        spec.initial = initial;
+    ParameterSpec& matrix(const std::string& name, std::int64_t outputs, std::int64_t inputs) {
+        ParameterSpec& spec = add(name, {outputs, inputs}, InitialValues::normal);
         spec.deviation = config_.initializer_range;
-        spec.number = number_++;
-        spec.part = part_;
-        rows.push_back({spec, stage_});
-        return rows.back().spec;
+        return spec;
     }
 
     const BertConfig& config_;
     std::int64_t H;
     bool pre_, is_in_layer_ = false;
-    ModelPart part_ = ModelPart::encoder;
-    std::size_t stage_ = 0;
-    std::uint32_t number_ = 0;
 };
 
 }  // namespace
@@ -94,7 +77,7 @@ ModelParameters parameters_of(const BertConfig& config) {
     table.embedding("bert.embeddings.token_type_embeddings.weight", config.type_vocab_size, RowsMeaning::fixed);
     if (!pre) table.norm("bert.embeddings.LayerNorm");
     for (std::size_t i = 0; i < layers; ++i)
-        table.layer("bert.encoder.layer." + std::to_string(i), bert::feed_forward_stage(layers, i));
+        table.layer("bert.encoder.layer." + std::to_string(i), feed_forward_stage(layers, i));
     table.begin(ModelPart::encoder, 0);
     if (pre) table.norm("bert.encoder.ln");
     table.begin(ModelPart::pooler, 0);

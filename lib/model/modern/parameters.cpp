@@ -3,19 +3,16 @@
 #include <cmath>
 #include <utility>
 
+#include "model/layered_model.h"
+
 namespace bertpretrain {
 namespace {
 
-/// Collects the table's rows in the order of transformers' state_dict.
-class Table {
+/// The table's rows, in the order of transformers' state_dict.
+class Table : public ParameterRows {
 public:
     explicit Table(const ModernBertConfig& config) : config_(config), H_(config.hidden_size) {}
 
-    /// The rows that follow belong to this part, and their gradients become final in this stage.
-    void begin(ModelPart part, std::size_t stage) {
-        part_ = part;
-        stage_ = stage;
-    }
     void matrix(const std::string& name, std::int64_t outputs, std::int64_t inputs, double deviation, bool is_in_layer = true) {
         ParameterSpec& spec = add(name, {outputs, inputs}, InitialValues::normal);
         spec.deviation = deviation;
@@ -34,27 +31,9 @@ public:
         add(name, {config_.vocab_size}, InitialValues::zeros).rows = RowsMeaning::per_token;
     }
 
-    std::vector<StagedParameter> rows;
-
 private:
-    /// Adds a row: a matrix with weight decay, or an exempt vector.
-    ParameterSpec& add(const std::string& name, std::vector<std::int64_t> shape, InitialValues initial) {
-        ParameterSpec spec;
-        spec.name = name;
-        spec.decays = shape.size() > 1;
-        spec.shape = std::move(shape);
-        spec.fp32_gradient = !spec.decays;
-        spec.initial = initial;
-        spec.number = static_cast<std::uint32_t>(rows.size());
-        spec.part = part_;
-        rows.push_back({spec, stage_});
-        return rows.back().spec;
-    }
-
     const ModernBertConfig& config_;
     std::int64_t H_;
-    ModelPart part_ = ModelPart::encoder;
-    std::size_t stage_ = 0;
 };
 
 }  // namespace
@@ -69,7 +48,7 @@ ModelParameters parameters_of(const ModernBertConfig& config) {
     table.norm("model.embeddings.norm.weight");
     for (std::size_t i = 0; i < layers; ++i) {
         const std::string name = "model.layers." + std::to_string(i);
-        const std::size_t feed_forward = modern::feed_forward_stage(layers, i);
+        const std::size_t feed_forward = feed_forward_stage(layers, i);
         table.begin(ModelPart::encoder, feed_forward + 1);
         if (i > 0) table.norm(name + ".attn_norm.weight");
         table.matrix(name + ".attn.Wqkv.weight", 3 * H, H, inner);
