@@ -8,10 +8,12 @@
 #include "model/bert/bert.h"
 #include "model/bert/cost.h"
 #include "model/bert/hugging_face.h"
+#include "model/bert/parameters.h"
 #include "model/bert/torchscript.h"
 #include "model/modern/cost.h"
 #include "model/modern/hugging_face.h"
 #include "model/modern/modern.h"
+#include "model/modern/parameters.h"
 #include "model/modern/torchscript.h"
 
 namespace bertpretrain {

@@ -4,7 +4,7 @@
 
 namespace bertpretrain::bert {
 
-EmbeddingState embeddings_forward(const LayerContext& context, const Views& weights, HiddenState& output) {
+NormResult embeddings_forward(const LayerContext& context, const Views& weights, HiddenState& output) {
     const MicroBatch& batch = context.batch;
     const Dropout dropout = context.dropout.hidden(DropoutPlan::embedding_site);
     const at::ScalarType compute_dtype = weights.word_VH.scalar_type();
@@ -19,19 +19,19 @@ EmbeddingState embeddings_forward(const LayerContext& context, const Views& weig
                                       .keep_fp32 = keep_fp32});
     };
     if (context.config.norm_placement == NormPlacement::pre_ln) {
-        EmbeddingState state{normalize(dropout_rows(sum_TH, dropout, context.rows), false)};
-        output = {state.norm.normed_TH, state.norm.sum_TH};
-        return state;
+        NormResult norm = normalize(dropout_rows(sum_TH, dropout, context.rows), false);
+        output = {norm.normed_TH, norm.sum_TH};
+        return norm;
     }
-    EmbeddingState state{normalize(sum_TH, true)};
-    const at::Tensor hidden_TH = dropout_rows(state.norm.normed_fp32_TH, dropout, context.rows);
-    output = {dropout.active() ? hidden_TH.to(compute_dtype) : state.norm.normed_TH, {}};
+    NormResult norm = normalize(sum_TH, true);
+    const at::Tensor hidden_TH = dropout_rows(norm.normed_fp32_TH, dropout, context.rows);
+    output = {dropout.active() ? hidden_TH.to(compute_dtype) : norm.normed_TH, {}};
     if (context.config.norm_placement == NormPlacement::post_ln) output.residual = hidden_TH;
-    state.norm.normed_fp32_TH.reset();
-    return state;
+    norm.normed_fp32_TH.reset();
+    return norm;
 }
 
-void embeddings_backward(const LayerContext& context, const Views& weights, const EmbeddingState& state,
+void embeddings_backward(const LayerContext& context, const Views& weights, const NormResult& norm,
                          const HiddenStateGradient& d_output, const Views& gradients) {
     const Dropout dropout = context.dropout.hidden(DropoutPlan::embedding_site);
     const at::ScalarType compute_dtype = weights.word_VH.scalar_type();
@@ -39,7 +39,7 @@ void embeddings_backward(const LayerContext& context, const Views& weights, cons
     if (context.config.norm_placement == NormPlacement::pre_ln) {
         const NormGradients d = dropout_residual_norm_backward({.d_normed_TH = d_output.normed_TH,
                                                                 .d_sum_TH = d_output.residual_TH,
-                                                                .forward = state.norm,
+                                                                .forward = norm,
                                                                 .norm = weights.first_norm,
                                                                 .rows = context.rows,
                                                                 .compute_dtype = compute_dtype,
@@ -50,7 +50,7 @@ void embeddings_backward(const LayerContext& context, const Views& weights, cons
         if (context.config.norm_placement == NormPlacement::post_ln) d_hidden_TH = d_hidden_TH + d_output.residual_TH;
         const at::Tensor d_normed_TH = dropout_rows(d_hidden_TH, dropout, context.rows);
         d_sum_TH = dropout_residual_norm_backward({.d_normed_fp32_TH = d_normed_TH,
-                                                   .forward = state.norm,
+                                                   .forward = norm,
                                                    .norm = weights.first_norm,
                                                    .rows = context.rows,
                                                    .compute_dtype = compute_dtype,

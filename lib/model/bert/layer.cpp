@@ -2,6 +2,8 @@
 
 #include <ATen/ATen.h>
 
+#include "kernels/matmul.h"
+
 namespace bertpretrain::bert {
 namespace {
 

@@ -6,26 +6,10 @@
 
 #include <functional>
 
-#include "batches/micro_batch.h"
-#include "kernels/fused_operations.h"
-#include "kernels/matmul.h"
 #include "model/bert/views.h"
-#include "model/read_rows.h"
+#include "model/layered_model.h"
 
 namespace bertpretrain::bert {
-
-/// The hidden states between layers.
-struct HiddenState {
-    at::Tensor normed_TH;  ///< compute dtype: input of the next matmul
-    Residual residual;     ///< residual input of the next sublayer; undefined before layer 0 of pre_ln_zero_residual
-};
-
-/// Gradients of a HiddenState. Before the last layer's backward only `normed_fp32` is defined.
-struct HiddenStateGradient {
-    at::Tensor normed_TH;       ///< compute dtype, or undefined
-    at::Tensor normed_fp32_TH;  ///< fp32, or undefined: added to normed_TH
-    at::Tensor residual_TH;     ///< fp32, or undefined
-};
 
 /// The dropout of one forward and backward pass, for all dropout layers of the model.
 struct DropoutPlan {
@@ -37,35 +21,17 @@ struct DropoutPlan {
     Dropout attention(std::uint32_t site) const { return {attention_key, site, attention_probability}; }
 };
 
-/// The inputs that all layers share.
-struct LayerContext {
+/// A pass, and what the layers of this room need besides.
+struct LayerContext : Pass {
     const BertConfig& config;
-    const MicroBatch& batch;
-    RowKeys rows;
-    ReadRows read;
     DropoutPlan dropout;
-    bool accumulate_layer_gradients = true;  ///< false: overwrite the gradients of the layers' matrices
 };
 
-/// What a layer's backward needs; with activation checkpointing it is recomputed from the layer's input.
-struct LayerState {
-    HiddenState input;
-    at::Tensor qkv_T3H;
-    AttentionResult attention;
-    at::Tensor context_TH;  ///< attention's output at the rows that the rest of the layer computes
-    NormResult after_attention;
-    at::Tensor intermediate_TF, activated_TF;
-    NormResult after_output;
-};
-
-/// @param index of the layer; selects its dropout masks
-/// @param output receives the hidden states after the layer; after the last layer only the rows that the heads read
-/// @param feed_forward_begins called before the feed-forward part's matrices are read
+/// As LayeredModel::layer_forward(). @param index of the layer; selects its dropout masks
 LayerState layer_forward(const LayerContext& context, std::int64_t index, const LayerViews& weights, const HiddenState& input,
                          HiddenState& output, const std::function<void()>& feed_forward_begins);
 
-/// Adds the layer's parameter gradients to `gradients`. @returns the gradient of the layer's input
-/// @param feed_forward_done called once the gradients of the feed-forward part's matrices are complete
+/// As LayeredModel::layer_backward(). @param gradients added to
 HiddenStateGradient layer_backward(const LayerContext& context, std::int64_t index, const LayerViews& weights,
                                    const LayerState& state, const HiddenStateGradient& d_output, const LayerViews& gradients,
                                    const std::function<void()>& feed_forward_done);

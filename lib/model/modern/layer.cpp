@@ -2,6 +2,8 @@
 
 #include <ATen/ATen.h>
 
+#include "kernels/matmul.h"
+
 namespace bertpretrain::modern {
 namespace {
 
@@ -68,8 +70,8 @@ LayerState layer_forward(const LayerContext& context, std::int64_t index, const 
     state.after_attention = close_sublayer(context, rows.keys(), linear_matmul(state.context_TH, weights.attention_out_weight),
                                            weights.norm_after_attention, output_dropout(context, index), output);
     feed_forward_begins();
-    state.gated_T2F = linear_matmul(output.normed_TH, weights.gated_weight);
-    state.activated_TF = gated_activation(state.gated_T2F, context.design.activation);
+    state.intermediate_TF = linear_matmul(output.normed_TH, weights.gated_weight);
+    state.activated_TF = gated_activation(state.intermediate_TF, context.design.activation);
     state.after_output = close_sublayer(context, rows.keys(), linear_matmul(state.activated_TF, weights.output_weight),
                                         weights.norm_after_output, {}, output);
     return state;
@@ -84,7 +86,7 @@ HiddenStateGradient layer_backward(const LayerContext& context, std::int64_t ind
                                                         gradients.norm_after_output);
     add_linear_weight_gradient(d_ffn.out_TH, state.activated_TF, gradients.output_weight, accumulate);
     const at::Tensor d_gated_T2F = gated_activation_backward(linear_input_gradient(d_ffn.out_TH, weights.output_weight),
-                                                             state.gated_T2F, context.design.activation);
+                                                             state.intermediate_TF, context.design.activation);
     add_linear_weight_gradient(d_gated_T2F, state.after_attention.normed_TH, gradients.gated_weight, accumulate);
     feed_forward_done();
 
