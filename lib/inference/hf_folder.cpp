@@ -1,5 +1,6 @@
 #include "inference/hf_folder.h"
 
+#include <algorithm>
 #include <cstring>
 #include <string_view>
 
@@ -26,25 +27,48 @@ std::string task_of(const LoadedModel& model) {
 }
 
 /// Returns a parameter's name in the class; "": the class does not have it.
-std::string name_in_class(const std::string& task, const ParameterSpec& spec, std::string_view base) {
+std::string name_in_class(const std::string& task, const ParameterSpec& spec, const NamingRules& form) {
+    const std::string name = stored_name(form, spec.name);
     const bool is_of_encoder = spec.part == ModelPart::encoder || spec.part == ModelPart::pooler;
-    if (task == "Model") return is_of_encoder ? spec.name.substr(base.size()) : "";
+    if (task == "Model") return is_of_encoder ? name.substr(form.base.size()) : "";
     const bool is_extra = spec.part == ModelPart::pooler || spec.part == ModelPart::next_sentences_head;
-    return task == "ForMaskedLM" && is_extra ? "" : spec.name;
+    return task == "ForMaskedLM" && is_extra ? "" : name;
 }
 
-std::vector<SafetensorsTensor> tensors_of(const LoadedModel& model) {
+/// Returns the rows of a parameter in the places where the class has them; the same tensor if it has them there.
+at::Tensor in_stored_order(const NamingRules& form, const ParameterSpec& spec, const at::Tensor& values, std::int64_t heads) {
+    const auto rule =
+        std::ranges::find_if(form.rows, [&](const StoredRows& rows) { return spec.name.ends_with(rows.parameter); });
+    if (rule == form.rows.end()) return values;
+    const at::Tensor places = at::empty({values.size(0)}, at::kLong);
+    for (std::int64_t i = 0; i < values.size(0); ++i)
+        places.mutable_data_ptr<std::int64_t>()[i] = rule->place(i, values.size(0), heads);
+    return at::empty_like(values).index_copy_(0, places, values);
+}
+
+/// The weights of a file, and the memory of those that are not the model's own.
+struct StoredTensors {
     std::vector<SafetensorsTensor> tensors;
+    std::vector<at::Tensor> memory;
+};
+
+StoredTensors tensors_of(const LoadedModel& model) {
+    StoredTensors stored;
     const std::string task = task_of(model);
+    const NamingRules& form = exported_form(model.config);
     for (const ParameterSpec& spec : parameters_of(model.config).checkpoint_order) {
-        const std::string name = name_in_class(task, spec, naming_rules(model.config).base);
-        if (name.empty() || model.lacks(spec.name)) continue;
-        const at::Tensor values = model.parameters->weight(spec.name);
+        if (model.lacks(spec.name)) continue;
+        const std::string name = name_in_class(task, spec, form);
+        if (name.empty()) continue;
+        const at::Tensor values =
+            in_stored_order(form, spec, model.parameters->weight(spec.name), shape_of(model.config).num_attention_heads);
         check(values.is_cpu() && values.is_contiguous() && values.scalar_type() == at::kFloat,
               "an export needs fp32 weights on the CPU");
-        tensors.push_back({name, DType::f32, spec.shape, {static_cast<const std::byte*>(values.data_ptr()), values.nbytes()}});
+        stored.memory.push_back(values);
+        stored.tensors.push_back(
+            {name, DType::f32, spec.shape, {static_cast<const std::byte*>(values.data_ptr()), values.nbytes()}});
     }
-    return tensors;
+    return stored;
 }
 
 /// A list of tokens has [PAD] first.
@@ -87,9 +111,9 @@ void write_hf_folder(const LoadedModel& model, const fs::path& folder) {
             concat("--format hf: ", why, "\n  do: use --format torchscript; Python runs its file with torch.jit.load"));
     fs::create_directory(folder);
     write_atomically(folder / "config.json", hf_config(model).dump(2) + "\n");
-    const std::vector<SafetensorsTensor> tensors = tensors_of(model);
-    write_safetensors(folder / "model.safetensors", tensors);
-    read_back(folder / "model.safetensors", tensors);
+    const StoredTensors stored = tensors_of(model);
+    write_safetensors(folder / "model.safetensors", stored.tensors);
+    read_back(folder / "model.safetensors", stored.tensors);
     if (model.vocabulary.empty()) return;
     if (copies_tokenizer_files(model)) return copy_tokenizer_files(model.folder, folder);
     const Vocabulary vocabulary = Vocabulary::read(model.vocabulary);

@@ -13,6 +13,7 @@
 #include "model/modern/cost.h"
 #include "model/modern/hugging_face.h"
 #include "model/modern/modern.h"
+#include "model/modern/neobert_hugging_face.h"
 #include "model/modern/parameters.h"
 #include "model/modern/torchscript.h"
 
@@ -26,6 +27,21 @@ decltype(auto) with_settings(auto& model, auto&& visit) {
             return visit(model.bert);
         case ModelType::modernbert:
             return visit(model.modernbert);
+        case ModelType::neobert:
+            return visit(model.neobert);
+    }
+    throw std::logic_error("unknown model_type");
+}
+
+/// Calls `visit` with what the model computes: a room's settings, or what several kinds of settings of one room come to.
+decltype(auto) with_design(const ModelConfig& model, auto&& visit) {
+    switch (model.model_type) {
+        case ModelType::bert:
+            return visit(model.bert);
+        case ModelType::modernbert:
+            return visit(design_of(model.modernbert));
+        case ModelType::neobert:
+            return visit(design_of(model.neobert));
     }
     throw std::logic_error("unknown model_type");
 }
@@ -43,7 +59,7 @@ void check_model(const ModelConfig& model) {
 }
 
 ModelShape shape_of(const ModelConfig& model) {
-    return with_settings(model, [](const auto& of) { return shape_of(of); });
+    return with_design(model, [](const auto& of) { return shape_of(of); });
 }
 
 void set_vocab_size(ModelConfig& model, std::int64_t rows) {
@@ -61,7 +77,7 @@ std::string summary_of(const ModelConfig& model) {
 }
 
 ModelParameters parameters_of(const ModelConfig& model) {
-    return with_settings(model, [](const auto& of) { return parameters_of(of); });
+    return with_design(model, [](const auto& of) { return parameters_of(of); });
 }
 
 ParameterLayout layout_of(const ModelConfig& model, double bucket_mib, std::int64_t shards) {
@@ -70,19 +86,19 @@ ParameterLayout layout_of(const ModelConfig& model, double bucket_mib, std::int6
 }
 
 double model_flops(const ModelConfig& model, double tokens, double square_lengths, double masked, double sequences) {
-    return with_settings(model, [&](const auto& of) { return model_flops(of, tokens, square_lengths, masked, sequences); });
+    return with_design(model, [&](const auto& of) { return model_flops(of, tokens, square_lengths, masked, sequences); });
 }
 
 std::vector<double> stage_shares(const ModelConfig& model, double tokens_per_sequence, double masked_per_sequence) {
-    return with_settings(model, [&](const auto& of) { return stage_shares(of, tokens_per_sequence, masked_per_sequence); });
+    return with_design(model, [&](const auto& of) { return stage_shares(of, tokens_per_sequence, masked_per_sequence); });
 }
 
 std::uint64_t activation_bytes(const ModelConfig& model, const ActivationShape& shape) {
-    return with_settings(model, [&](const auto& of) { return activation_bytes(of, shape); });
+    return with_design(model, [&](const auto& of) { return activation_bytes(of, shape); });
 }
 
 std::vector<LinearShape> matmuls_of(const ModelConfig& model) {
-    return with_settings(model, [](const auto& of) { return matmuls_of(of); });
+    return with_design(model, [](const auto& of) { return matmuls_of(of); });
 }
 
 ModelConfig from_hugging_face(const nlohmann::json& json, const std::string& file) {
@@ -92,9 +108,13 @@ ModelConfig from_hugging_face(const nlohmann::json& json, const std::string& fil
     else if (type == "modernbert") {
         model.model_type = ModelType::modernbert;
         model.modernbert = modernbert_from_hugging_face(json, file);
+    } else if (type == "neobert") {
+        model.model_type = ModelType::neobert;
+        model.neobert = neobert_from_hugging_face(json, file);
     } else
         throw CheckpointError(concat(file, ": model_type is \"", type, "\", expected one of ",
-                                     join(std::vector<std::string>(bert_types().begin(), bert_types().end())), ", modernbert"));
+                                     join(std::vector<std::string>(bert_types().begin(), bert_types().end())),
+                                     ", modernbert, neobert"));
     return model;
 }
 
@@ -114,9 +134,14 @@ const NamingRules& naming_rules(const ModelConfig& model) {
     return with_settings(model, [](const auto& of) -> const NamingRules& { return naming_rules(of); });
 }
 
+const NamingRules& exported_form(const ModelConfig& model) {
+    return with_settings(model, [](const auto& of) -> const NamingRules& { return exported_form(of); });
+}
+
 bool are_of_a_model(const std::vector<std::string>& names) {
-    return std::ranges::any_of(ModelConfig::variants(),
-                               [&](const ModelConfig& model) { return !name_prefixes(naming_rules(model), names).empty(); });
+    return std::ranges::any_of(ModelConfig::variants(), [&](const ModelConfig& model) {
+        return !name_prefixes(naming_rules(model), names).empty() || !name_prefixes(exported_form(model), names).empty();
+    });
 }
 
 std::string nvidia_name(const ModelConfig& model, const std::string& ours) {
@@ -128,11 +153,11 @@ std::span<const std::string_view> arithmetic_settings(const ModelConfig& model) 
 }
 
 std::vector<TorchscriptModule> torchscript_of(const ModelConfig& model, bool has_heads) {
-    return with_settings(model, [&](const auto& of) { return torchscript_of(of, has_heads); });
+    return with_design(model, [&](const auto& of) { return torchscript_of(of, has_heads); });
 }
 
 std::unique_ptr<Model> make_model(const ModelConfig& model, const FlatParameters& parameters, const ModelChoices& choices) {
-    return with_settings(model, [&](const auto& of) { return make_model(of, parameters, choices); });
+    return with_design(model, [&](const auto& of) { return make_model(of, parameters, choices); });
 }
 
 }  // namespace bertpretrain

@@ -18,33 +18,38 @@
 #include "model/flat_parameters.h"
 #include "model/model.h"
 #include "model/modern/modernbert_config.h"
+#include "model/modern/neobert_config.h"
 #include "model/parameter_table.h"
 #include "model/stored_names.h"
 #include "model/torchscript_source.h"
 
 namespace bertpretrain {
 
-enum class ModelType { bert, modernbert };
+enum class ModelType { bert, modernbert, neobert };
 template <>
-inline constexpr auto choice_names<ModelType> = choices("bert", "modernbert");
+inline constexpr auto choice_names<ModelType> = choices("bert", "modernbert", "neobert");
 
 /// The section "model" of an experiment: the architecture, and its own settings beside it.
 struct ModelConfig {
     ModelType model_type = ModelType::bert;
     BertConfig bert;
     ModernBertConfig modernbert;
+    NeoBertConfig neobert;
 
     /// Lists the settings of the architecture that model_type names.
     static void describe(auto& self, auto&& field) {
         field("model_type", self.model_type, any,
               "The architecture, under transformers' name; the other settings of this section are its own. bert is BERT, with "
               "LayerNorm where norm_placement says. modernbert has rotary positions, a gated feed-forward part, no biases, and "
-              "local attention in most layers.");
+              "local attention in most layers. neobert has them too, with RMSNorm, SwiGLU, a decoder of its own, and no local "
+              "attention.");
         switch (self.model_type) {
             case ModelType::bert:
                 return BertConfig::describe(self.bert, field);
             case ModelType::modernbert:
                 return ModernBertConfig::describe(self.modernbert, field);
+            case ModelType::neobert:
+                return NeoBertConfig::describe(self.neobert, field);
         }
     }
     /// One of each architecture, with its defaults.
@@ -92,6 +97,8 @@ std::string why_not_hugging_face(const ModelConfig& model);
 std::string why_not_nvidia(const ModelConfig& model);
 /// The names of parameters in other programs' files.
 const NamingRules& naming_rules(const ModelConfig& model);
+/// The form of the files that `export --format hf` writes: stored_name(), and NamingRules::rows.
+const NamingRules& exported_form(const ModelConfig& model);
 /// Whether one of the names is that of some architecture's word embedding.
 bool are_of_a_model(const std::vector<std::string>& names);
 /// Returns a parameter's name, or a tied one's, in NVIDIA's and Habana's scripts; empty: they have no such parameter.

@@ -1,6 +1,8 @@
 #include "model/config_json.h"
 
+#include <algorithm>
 #include <array>
+#include <vector>
 
 #include "core/error.h"
 
@@ -58,8 +60,10 @@ std::span<const ForeignField> fields_of_all() {
 }  // namespace
 
 void check_config_json(const nlohmann::json& config, std::span<const ForeignField> of_type, const std::string& file) {
-    for (const auto table : {fields_of_all(), of_type})
-        check_foreign_fields(config, table, [&](const std::string& what) { throw CheckpointError(concat(file, ": ", what)); });
+    std::vector<ForeignField> fields(of_type.begin(), of_type.end());
+    for (const ForeignField& field : fields_of_all())
+        if (std::ranges::find(of_type, field.name, &ForeignField::name) == of_type.end()) fields.push_back(field);
+    check_foreign_fields(config, fields, [&](const std::string& what) { throw CheckpointError(concat(file, ": ", what)); });
 }
 
 }  // namespace bertpretrain

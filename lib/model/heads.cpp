@@ -19,6 +19,10 @@ struct Transformed {
 Transformed transform(const HeadContext& context, const HeadViews& weights, const at::Tensor& rows_MH) {
     Transformed t;
     t.rows_MH = rows_MH;
+    if (!weights.transforms()) {
+        t.norm.normed_TH = rows_MH;
+        return t;
+    }
     t.dense_MH = linear_matmul(t.rows_MH, weights.transform_weight);
     const at::Tensor activated_MH = bias_activation(t.dense_MH, weights.transform_bias, context.activation);
     t.norm = dropout_residual_norm({.residual = activated_MH.to(at::kFloat),
@@ -27,6 +31,23 @@ Transformed transform(const HeadContext& context, const HeadViews& weights, cons
                                     .rows = context.rows,
                                     .compute_dtype = rows_MH.scalar_type()});
     return t;
+}
+
+/// Adds the gradients of the transform's parameters. @returns the gradient of its input
+at::Tensor transform_backward(const HeadContext& context, const HeadViews& weights, const Transformed& t,
+                              const at::Tensor& d_normed_MH, const HeadViews& gradients) {
+    if (!weights.transforms()) return d_normed_MH;
+    const at::ScalarType compute_dtype = t.rows_MH.scalar_type();
+    const NormGradients d_norm = dropout_residual_norm_backward({.d_normed_TH = d_normed_MH,
+                                                                 .forward = t.norm,
+                                                                 .norm = weights.transform_norm,
+                                                                 .rows = context.rows,
+                                                                 .compute_dtype = compute_dtype,
+                                                                 .d_norm = gradients.transform_norm});
+    const at::Tensor d_dense_MH = bias_activation_backward(d_norm.sum_TH.to(compute_dtype), t.dense_MH, weights.transform_bias,
+                                                           context.activation, gradients.transform_bias);
+    add_linear_weight_gradient(d_dense_MH, t.rows_MH, gradients.transform_weight);
+    return linear_input_gradient(d_dense_MH, weights.transform_weight);
 }
 
 /// Rows [begin, begin + rows) of a head's logits, which belong to one source.
@@ -122,7 +143,7 @@ at::Tensor pool_first_rows(const HeadViews& weights, const at::Tensor& first_BH)
 Logits heads_logits(const HeadContext& context, const HeadViews& weights, const at::Tensor& read_RH) {
     const HeadRows read(context, read_RH);
     const Transformed t = transform(context, weights, read.masked_MH);
-    return {linear_matmul(t.norm.normed_TH, weights.word_VH).to(at::kFloat) + weights.decoder_bias_V,
+    return {linear_matmul(t.norm.normed_TH, weights.decoder_VH).to(at::kFloat) + weights.decoder_bias_V,
             weights.next_sentence() ? next_sentence_logits(weights, read.first_BH) : at::Tensor()};
 }
 
@@ -135,10 +156,10 @@ void heads_losses(const HeadContext& context, const HeadViews& weights, const at
     };
     if (context.batch.masked() > 0) {
         const Transformed t = transform(context, weights, read.masked_MH);
-        for_parts(context, t.rows_MH.size(0), weights.word_VH.size(0),
+        for_parts(context, t.rows_MH.size(0), weights.decoder_VH.size(0),
                   [&](std::int64_t begin, std::int64_t rows, const std::vector<RowsOfSource>& sources) {
                       const at::Tensor logits_MV =
-                          linear_matmul(t.norm.normed_TH.narrow(0, begin, rows), weights.word_VH).to(at::kFloat) +
+                          linear_matmul(t.norm.normed_TH.narrow(0, begin, rows), weights.decoder_VH).to(at::kFloat) +
                           weights.decoder_bias_V;
                       add_losses(logits_MV, context.batch.masked_labels_M.narrow(0, begin, rows), sources,
                                  [&](std::size_t source) { return sums.mlm_2(source); });
@@ -152,34 +173,24 @@ void heads_losses(const HeadContext& context, const HeadViews& weights, const at
 
 at::Tensor heads_forward_backward(const HeadContext& context, const HeadViews& weights, const at::Tensor& read_RH,
                                   const LossScale& scale, const HeadViews& gradients, const LossSums& sums) {
-    const at::ScalarType compute_dtype = read_RH.scalar_type();
     const at::Tensor d_read_RH = at::empty(read_RH.sizes(), read_RH.options().dtype(at::kFloat));
     const HeadRows read(context, read_RH), d_read(context, d_read_RH);
 
     if (context.batch.masked() > 0) {
         const Transformed t = transform(context, weights, read.masked_MH);
         std::vector<at::Tensor> d_normed_parts;
-        for_parts(context, t.rows_MH.size(0), weights.word_VH.size(0),
+        for_parts(context, t.rows_MH.size(0), weights.decoder_VH.size(0),
                   [&](std::int64_t begin, std::int64_t rows, const std::vector<RowsOfSource>& sources) {
                       const at::Tensor normed_MH = t.norm.normed_TH.narrow(0, begin, rows);
-                      const at::Tensor logits_MV = linear_matmul(normed_MH, weights.word_VH);
+                      const at::Tensor logits_MV = linear_matmul(normed_MH, weights.decoder_VH);
                       cross_entropy_by_source(sources, logits_MV, weights.decoder_bias_V,
                                               context.batch.masked_labels_M.narrow(0, begin, rows), scale.mlm,
                                               gradients.decoder_bias_V, [&](std::size_t source) { return sums.mlm_2(source); });
-                      add_linear_weight_gradient(logits_MV, normed_MH, gradients.word_VH);
-                      d_normed_parts.push_back(linear_input_gradient(logits_MV, weights.word_VH));
+                      add_linear_weight_gradient(logits_MV, normed_MH, gradients.decoder_VH);
+                      d_normed_parts.push_back(linear_input_gradient(logits_MV, weights.decoder_VH));
                   });
-        const NormGradients d_norm = dropout_residual_norm_backward(
-            {.d_normed_TH = d_normed_parts.size() == 1 ? d_normed_parts.front() : at::cat(d_normed_parts),
-             .forward = t.norm,
-             .norm = weights.transform_norm,
-             .rows = context.rows,
-             .compute_dtype = compute_dtype,
-             .d_norm = gradients.transform_norm});
-        const at::Tensor d_dense_MH = bias_activation_backward(
-            d_norm.sum_TH.to(compute_dtype), t.dense_MH, weights.transform_bias, context.activation, gradients.transform_bias);
-        add_linear_weight_gradient(d_dense_MH, t.rows_MH, gradients.transform_weight);
-        d_read.masked_MH.copy_(linear_input_gradient(d_dense_MH, weights.transform_weight));
+        const at::Tensor d_normed_MH = d_normed_parts.size() == 1 ? d_normed_parts.front() : at::cat(d_normed_parts);
+        d_read.masked_MH.copy_(transform_backward(context, weights, t, d_normed_MH, gradients));
     }
 
     if (weights.next_sentence())

@@ -13,13 +13,14 @@ namespace bertpretrain {
 
 /// The heads' parameters, or their gradients. Matrices are (outputs, inputs).
 struct HeadViews {
-    at::Tensor word_VH;                     ///< the decoder's weight, tied to the word embedding
-    at::Tensor pooler_weight, pooler_bias;  ///< undefined without next sentences, as the last two
-    at::Tensor transform_weight, transform_bias;
+    at::Tensor decoder_VH;                        ///< often the word embedding
+    at::Tensor pooler_weight, pooler_bias;        ///< undefined without next sentences, as the last two
+    at::Tensor transform_weight, transform_bias;  ///< without a weight, no dense layer and no norm precede the decoder
     NormParameters transform_norm;
     at::Tensor decoder_bias_V;
     at::Tensor next_sentence_weight, next_sentence_bias;
 
+    bool transforms() const { return transform_weight.defined(); }
     bool next_sentence() const { return pooler_weight.defined(); }
 };
 

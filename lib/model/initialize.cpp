@@ -46,6 +46,17 @@ void fill_cut_normal(PhiloxKey key, std::uint32_t parameter, std::int64_t first,
     }
 }
 
+/// Fills values with the numbers [first, first + size) of a parameter, uniform between -bound and bound.
+void fill_uniform(PhiloxKey key, std::uint32_t parameter, std::int64_t first, double bound, std::span<float> values) {
+    PhiloxCounter words{};
+    for (std::int64_t element = first; float& value : values) {
+        if (const std::int64_t four = element / 4; element % 4 == 0 || element == first)
+            words = philox(key, {static_cast<std::uint32_t>(four), static_cast<std::uint32_t>(four >> 32), parameter, 0});
+        value = static_cast<float>(bound * ((words[static_cast<std::size_t>(element % 4)] + 0.5) * 0x1p-31 - 1));
+        ++element;
+    }
+}
+
 }  // namespace
 
 void initialize_weights(const ParameterLayout& layout, std::span<const OwnedRun> runs, std::uint64_t seed,
@@ -62,6 +73,8 @@ void initialize_weights(const ParameterLayout& layout, std::span<const OwnedRun>
                 fill_cut_normal(key, spec.number, run.in_parameter + begin, deviation, static_cast<float>(spec.cut_at), part);
             else if (spec.initial == InitialValues::normal)
                 fill_normal(key, spec.number, run.in_parameter + begin, deviation, part);
+            else if (spec.initial == InitialValues::uniform)
+                fill_uniform(key, spec.number, run.in_parameter + begin, spec.deviation, part);
             else std::ranges::fill(part, spec.initial == InitialValues::ones ? 1.0F : 0.0F);
         });
     }

@@ -8,7 +8,7 @@
 
 namespace bertpretrain {
 
-enum class InitialValues { normal, ones, zeros };
+enum class InitialValues { normal, uniform, ones, zeros };
 
 /// The part of a model to which a parameter belongs. Models of masked words alone have neither pooler nor next sentences, and
 /// files of other programs may lack heads.
@@ -30,7 +30,7 @@ struct ParameterSpec {
     bool fp32_gradient = false;        ///< fp32 even if other gradients are bf16, because it sums very many small terms
     bool overwrites_gradient = false;  ///< its gradient is one GEMM, so a step's first micro-batch may overwrite it (beta 0)
     InitialValues initial = InitialValues::normal;
-    double deviation = 0;      ///< standard deviation of normal initial values, before they are cut
+    double deviation = 0;      ///< standard deviation of normal initial values before they are cut; the bound of uniform ones
     double cut_at = 0;         ///< normal initial values are at most this many deviations from 0; 0: any
     std::uint32_t number = 0;  ///< selects its random numbers; its place among all parameters that the architecture may have
     ModelPart part = ModelPart::encoder;

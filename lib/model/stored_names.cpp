@@ -66,6 +66,12 @@ std::string our_name(const NamingRules& rules, std::string_view stored, const Na
     return name;
 }
 
+std::string stored_name(const NamingRules& form, std::string ours) {
+    for (const auto& [theirs, part] : form.other_parts)
+        if (const std::size_t at = ours.find(part); at != std::string::npos) ours.replace(at, part.size(), theirs);
+    return ours;
+}
+
 bool is_derived_buffer(const NamingRules& rules, std::string_view name) {
     return std::ranges::any_of(rules.derived, [&](std::string_view ending) { return name.ends_with(ending); });
 }

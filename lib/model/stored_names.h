@@ -53,6 +53,9 @@ bool is_of_other_model(const NamingRules& rules, const NamePrefix& prefix);
 /// stand, without the prefix, with the base, and with its parts as ours. Returns other names unchanged.
 std::string our_name(const NamingRules& rules, std::string_view stored, const NamePrefix& prefix = {});
 
+/// Returns the name in files of this form, which has `other_parts` for what differs from this program's names.
+std::string stored_name(const NamingRules& form, std::string ours);
+
 /// Whether the name is that of a buffer derived from the model's shape.
 bool is_derived_buffer(const NamingRules& rules, std::string_view name);
 

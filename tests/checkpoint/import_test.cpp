@@ -9,6 +9,7 @@
 #include "core/error.h"
 #include "model/bert/hugging_face.h"
 #include "model/bert/parameters.h"
+#include "support/as_model.h"
 #include "support/made_once.h"
 #include "support/shared_data.h"
 
@@ -40,7 +41,7 @@ BertConfig small_bert() {
 }
 
 ImportPlan plan(const WeightFiles& files, const BertConfig& config = small_bert(), const ImportChoices& choices = {}) {
-    return plan_import(files, {ModelType::bert, config, {}}, choices);
+    return plan_import(files, as_model(config), choices);
 }
 
 std::vector<float> read(const WeightFiles& files, const PlannedImport& planned, std::int64_t elements) {
@@ -212,17 +213,16 @@ TEST_CASE("Hugging Face's config determines the shape, and settings that compute
     CHECK(described.bert.hidden_size == 16);
     CHECK(described.bert.max_position_embeddings == 24);
     CHECK(described.bert.norm_placement == NormPlacement::post_ln);
-    refuse_other_arithmetic(described, {ModelType::bert, small_bert(), {}}, "config.json");
+    refuse_other_arithmetic(described, as_model(small_bert()), "config.json");
     BertConfig other = small_bert();
     other.num_attention_heads = 4;
     other.hidden_act = HiddenAct::gelu_new;
-    CHECK_THROWS_WITH(refuse_other_arithmetic(described, {ModelType::bert, other, {}}, "config.json"),
+    CHECK_THROWS_WITH(refuse_other_arithmetic(described, as_model(other), "config.json"),
                       Says("model.num_attention_heads: 2 in the file, 4 in this experiment") && Says("model.hidden_act"));
-    CHECK_NOTHROW(
-        refuse_other_arithmetic(described, {ModelType::bert, other, {}}, "config.json", {"num_attention_heads", "hidden_act"}));
-    CHECK_THROWS_WITH(refuse_other_arithmetic(described, {ModelType::bert, other, {}}, "config.json", {"hidden_act"}),
+    CHECK_NOTHROW(refuse_other_arithmetic(described, as_model(other), "config.json", {"num_attention_heads", "hidden_act"}));
+    CHECK_THROWS_WITH(refuse_other_arithmetic(described, as_model(other), "config.json", {"hidden_act"}),
                       Says("num_attention_heads") && !Says("hidden_act: "));
-    CHECK_THROWS_WITH(refuse_other_arithmetic(described, {ModelType::bert, other, {}}, "config.json", {"hidden_size"}),
+    CHECK_THROWS_WITH(refuse_other_arithmetic(described, as_model(other), "config.json", {"hidden_size"}),
                       Says("init_changes names \"hidden_size\"") && Says("num_attention_heads"));
     const TemporaryFolder folder;
     write_text(folder / "config.json", R"({"model_type": "electra", "hidden_size": 16})");

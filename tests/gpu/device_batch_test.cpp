@@ -2,6 +2,7 @@
 
 #include "gpu/gpu.h"
 #include "model/bert/bert.h"
+#include "support/as_model.h"
 
 using namespace bertpretrain;
 using namespace bertpretrain::testing;
@@ -11,7 +12,7 @@ TEST_CASE("on a GPU a trial pass measures memory that grows with the sequences, 
     const auto device = find_usable_gpu();
     BertConfig model;
     model.vocab_size = 30528;
-    const FlatParameters parameters(layout_of({ModelType::bert, model, {}}, 25, 1), at::kBFloat16, *device);
+    const FlatParameters parameters(layout_of(as_model(model), 25, 1), at::kBFloat16, *device);
     parameters.compute_weights().fill_(0.01);
     const Bert bert(model, parameters, {7, false});
     const auto few = trial_pass(bert, parameters, RunPlan(), 16), more = trial_pass(bert, parameters, RunPlan(), 64);

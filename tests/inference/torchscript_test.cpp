@@ -24,6 +24,18 @@ TEST_CASE("the TorchScript source computes what the model does, for every norm p
     CHECK_THROWS_AS(check_torchscript(folder / "model.pt", *model, as_model(config)), CheckpointError);
 }
 
+TEST_CASE("the TorchScript source computes what NeoBERT does") {
+    const ModelConfig config = odd_neobert();
+    OwnedModel model(config);
+    model.randomize(6);
+    const TemporaryFolder folder;
+    write_torchscript(folder / "model.pt", config, model.parameters, {{"config.json", "{}"}});
+    CHECK_NOTHROW(check_torchscript(folder / "model.pt", *model, config));
+
+    model.parameters.weight("decoder.weight").select(0, 0).add_(0.01);
+    CHECK_THROWS_AS(check_torchscript(folder / "model.pt", *model, config), CheckpointError);
+}
+
 TEST_CASE("the TorchScript source computes what ModernBERT does, for every activation") {
     ModelConfig config = odd_modernbert();
     config.modernbert.hidden_activation = GENERATE(GateActivation::gelu, GateActivation::gelu_pytorch_tanh, GateActivation::silu);

@@ -14,7 +14,7 @@ constexpr std::int64_t H = 40, V = 101;
 HeadViews head_views(RandomTensors* random) {
     const auto tensor = [&](at::IntArrayRef sizes) { return random == nullptr ? at::zeros(sizes) : random->normal(sizes) * 0.3; };
     HeadViews views;
-    views.word_VH = tensor({V, H});
+    views.decoder_VH = tensor({V, H});
     views.pooler_weight = tensor({H, H}), views.pooler_bias = tensor({H});
     views.transform_weight = tensor({H, H}), views.transform_bias = tensor({H});
     views.transform_norm = {tensor({H}), tensor({H})};
@@ -24,16 +24,9 @@ HeadViews head_views(RandomTensors* random) {
 }
 
 std::vector<at::Tensor> tensors_of(const HeadViews& of) {
-    return {of.word_VH,
-            of.pooler_weight,
-            of.pooler_bias,
-            of.transform_weight,
-            of.transform_bias,
-            of.transform_norm.weight_H,
-            of.transform_norm.bias_H,
-            of.decoder_bias_V,
-            of.next_sentence_weight,
-            of.next_sentence_bias};
+    return {of.decoder_VH,           of.pooler_weight,           of.pooler_bias,           of.transform_weight,
+            of.transform_bias,       of.transform_norm.weight_H, of.transform_norm.bias_H, of.decoder_bias_V,
+            of.next_sentence_weight, of.next_sentence_bias};
 }
 
 }  // namespace

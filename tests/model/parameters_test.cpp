@@ -213,6 +213,44 @@ TEST_CASE("ModernBERT has the published numbers of parameters, and its initial w
     }
 }
 
+TEST_CASE("NeoBERT has the published number of parameters, and its initial weights are uniform up to their bound") {
+    ModelConfig model;
+    model.model_type = ModelType::neobert;
+    NeoBertConfig& config = model.neobert;
+    config.vocab_size = 30522;
+    // 28 layers of 4 H^2 + 3 H F and two norms; two tables of V H; the last norm; the decoder's bias
+    CHECK(ParameterLayout(parameters_of(model).layout_order, 1, 1).parameter_elements() ==
+          28 * (4 * 768 * 768 + 3 * 768 * 2048 + 2 * 768) + 2 * 30522 * 768 + 768 + 30522);
+    config.num_hidden_layers = 2;
+    config.hidden_size = 128;
+    config.intermediate_size = 384;
+    config.num_attention_heads = 4;
+    config.vocab_size = 2000;
+    config.embedding_init_range = 0.05;
+    const auto whole = gathered_weights(model, 1, 5);
+    CHECK(whole == gathered_weights(model, 3, 5));
+    for (const auto& [name, values] : whole) {
+        CAPTURE(name);
+        if (name.find("norm") != std::string::npos) CHECK(values == std::vector<float>(values.size(), 1.0F));
+        else if (name == "decoder.bias") CHECK(values == std::vector<float>(values.size(), 0.0F));
+        else {
+            const double bound = name.find("tok_embeddings") != std::string::npos ? 0.05 : 0.02,
+                         n = static_cast<double>(values.size());
+            double sum = 0, squares = 0;
+            for (const float value : values) {
+                sum += value;
+                squares += value * value;
+            }
+            const auto [smallest, largest] = std::ranges::minmax(values);
+            CHECK(static_cast<double>(largest) <= bound);
+            CHECK(static_cast<double>(smallest) >= -bound);
+            CHECK(static_cast<double>(largest - smallest) > 1.99 * bound);
+            CHECK(std::abs(sum / n) < 5 * bound / std::sqrt(3 * n));
+            CHECK(squares / n == Approx(bound * bound / 3).epsilon(5 / std::sqrt(n)));
+        }
+    }
+}
+
 TEST_CASE("a local layer of ModernBERT costs its window, and the operations are those of the published table") {
     ModelConfig model;
     model.model_type = ModelType::modernbert;

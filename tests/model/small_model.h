@@ -8,10 +8,9 @@
 #include "batches/build_batch.h"
 #include "kernels/kernel_inputs.h"
 #include "model/architecture.h"
+#include "support/as_model.h"
 
 namespace bertpretrain::testing {
-
-inline ModelConfig as_model(const BertConfig& config) { return {ModelType::bert, config, {}}; }
 
 /// A model and its parameters.
 struct OwnedModel {
@@ -70,9 +69,23 @@ inline ModelConfig odd_modernbert() {
     return model;
 }
 
+/// A small NeoBERT with unaligned sizes.
+inline ModelConfig odd_neobert() {
+    ModelConfig model;
+    model.model_type = ModelType::neobert;
+    NeoBertConfig& config = model.neobert;
+    config.hidden_size = 40;
+    config.num_hidden_layers = 3;
+    config.num_attention_heads = 5;
+    config.intermediate_size = 108;
+    config.vocab_size = 101;
+    config.max_position_embeddings = 40;
+    return model;
+}
+
 /// A small model of each kind, with its name.
 inline std::vector<std::pair<std::string, ModelConfig>> odd_models() {
-    std::vector<std::pair<std::string, ModelConfig>> all{{"modernbert", odd_modernbert()}};
+    std::vector<std::pair<std::string, ModelConfig>> all{{"modernbert", odd_modernbert()}, {"neobert", odd_neobert()}};
     for (const std::string& placement : placements) all.emplace_back(placement, as_model(odd_config(placement)));
     return all;
 }

@@ -117,4 +117,14 @@ TEST_CASE("the planned memory of a pass is within 5 % of what its tensors take",
         CAPTURE("modernbert", checkpointing, measured);
         CHECK(static_cast<double>(activation_bytes(modern, shape)) == Approx(measured).epsilon(0.05));
     }
+    ModelConfig neobert = odd_neobert();
+    neobert.neobert.hidden_size = 64;
+    neobert.neobert.num_attention_heads = 4;
+    neobert.neobert.intermediate_size = 384;
+    neobert.neobert.num_hidden_layers = 24;
+    neobert.neobert.max_position_embeddings = 64;
+    ActivationShape shape;
+    const double measured = measured_activation_bytes(neobert, 2 * count, false, shape);
+    CAPTURE("neobert", measured);
+    CHECK(static_cast<double>(activation_bytes(neobert, shape)) == Approx(measured).epsilon(0.05));
 }

@@ -174,7 +174,8 @@ TEST_CASE("an architecture is a room: only model/architecture.h opens it, and no
     const fs::path lib = fs::path(PROJECT_FOLDER) / "lib";
     const std::map<std::string, std::regex> names_of_rooms{
         {"model/bert", std::regex("\"[^\"]*\\b(bert|cls)\\.|norm_placement|NormPlacement|\\bBert(Config)?\\b")},
-        {"model/modern", std::regex("\"[^\"]*\\b(tok_embeddings|attn_norm|Wqkv)\\b|\\bModern(Bert|Encoder)|local_attention")}};
+        {"model/modern",
+         std::regex("\"[^\"]*\\b(tok_embeddings|attn_norm|Wqkv)\\b|\\b(ModernBert|NeoBert|ModernEncoder)|local_attention")}};
     for (const fs::path& file : source_files("lib")) {
         const fs::path in_lib = fs::relative(file, lib);
         INFO(in_lib.string());

@@ -36,14 +36,25 @@ fs::path modern_experiment(const TemporaryFolder& folder, const json& changes = 
     return write_experiment(folder, patch);
 }
 
+/// The same as a NeoBERT of three layers.
+fs::path neobert_experiment(const TemporaryFolder& folder, const json& changes = json::object()) {
+    json patch{
+        {"model",
+         {{"model_type", "neobert"}, {"num_hidden_layers", 3}, {"local_attention", nullptr}, {"attention_dropout", nullptr}}}};
+    patch.merge_patch(changes);
+    return modern_experiment(folder, patch);
+}
+
 }  // namespace
 
-TEST_CASE("a ModernBERT resumes to the same bits, audits to the bit, and learns the same on two ranks") {
+TEST_CASE("a ModernBERT or a NeoBERT resumes to the same bits, audits to the bit, and learns the same on two ranks") {
     NEEDS_TRAIN();
     const TemporaryFolder folder;
     const std::string precision = GENERATE("fp32", "bf16");
-    CAPTURE(precision);
-    const fs::path config = modern_experiment(folder, {{"training", {{"precision", precision}}}});
+    const bool is_neobert = GENERATE(false, true);
+    CAPTURE(precision, is_neobert);
+    const json of_precision{{"training", {{"precision", precision}}}};
+    const fs::path config = is_neobert ? neobert_experiment(folder, of_precision) : modern_experiment(folder, of_precision);
     REQUIRE(train(config, folder / "whole").exit_code == 0);
     fs::copy(folder / "whole", folder / "resumed", fs::copy_options::recursive);
     for (const char* step : {"step_00000012", "step_00000015", "step_00000018", "step_00000020"})
@@ -105,6 +116,27 @@ TEST_CASE("an exported ModernBERT is loaded strictly by transformers and sentenc
     CHECK(train(next, folder / "changed",
                 "--set model.local_rope_theta=500 --set 'initialization.init_changes=[\"local_rope_theta\"]'")
               .exit_code == 0);
+}
+
+TEST_CASE("a NeoBERT's export is in its authors' form, and another run starts from it with the same weights") {
+    NEEDS_TRAIN();
+    const TemporaryFolder folder;
+    const fs::path config = neobert_experiment(folder, {{"schedule", {{"total_steps", 3}}}});
+    REQUIRE(train(config, folder / "run").exit_code == 0);
+    const std::string run = (folder / "run").string(), hf = (folder / "hf").string(), text = (folder / "text").string();
+    write_text(text, "the sun is a star.\na\nwater freezes at zero degrees, and boils at a hundred.\n");
+    REQUIRE(run_command(train_program + " export " + run + " --format hf --output " + hf).exit_code == 0);
+    CHECK(read_text(folder / "hf/model.safetensors").find("model.transformer_encoder.2.ffn.w12.weight") != std::string::npos);
+    for (const std::string& of : {run, hf})
+        REQUIRE(run_command(train_program + " embed " + of + " " + text + " --output " + of + ".npy").exit_code == 0);
+    CHECK((read_text(run + ".npy") == read_text(hf + ".npy")));
+    REQUIRE(run_command(train_program + " export " + run + " --format torchscript --output " + (folder / "ts.pt").string())
+                .exit_code == 0);
+    const fs::path next =
+        neobert_experiment(folder, {{"schedule", {{"total_steps", 2}}}, {"initialization", {{"init_from", hf}}}});
+    const CommandResult second = train(next, folder / "next");
+    INFO(second.err);
+    CHECK(second.exit_code == 0);
 }
 
 TEST_CASE("a setting of the other architecture is refused by name, and next sentences need one that has them") {

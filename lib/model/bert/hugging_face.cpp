@@ -176,6 +176,11 @@ const NamingRules& naming_rules(const BertConfig&) {
     return names;
 }
 
+const NamingRules& exported_form(const BertConfig&) {
+    static constexpr NamingRules names{"bert.", "embeddings.word_embeddings.weight", {}, {}, {}, {}, {}};
+    return names;
+}
+
 std::string nvidia_name(const BertConfig&, const std::string& ours) {
     if (ours == "cls.predictions.decoder.bias") return "";  // their decoder has no bias of its own
     std::string name = ours;

@@ -21,6 +21,7 @@ nlohmann::ordered_json to_hugging_face(const BertConfig& config, const std::stri
 std::string why_not_hugging_face(const BertConfig& config);
 std::string why_not_nvidia(const BertConfig& config);
 const NamingRules& naming_rules(const BertConfig& config);
+const NamingRules& exported_form(const BertConfig& config);
 /// X.dense.Y becomes X.dense_act.Y where an activation follows: intermediate, pooler, transform of the MLM head.
 std::string nvidia_name(const BertConfig& config, const std::string& ours);
 std::span<const std::string_view> arithmetic_settings(const BertConfig& config);

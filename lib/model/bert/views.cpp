@@ -34,7 +34,7 @@ Views views(const BertConfig& config, const Lookup& find) {
                               find.one(name + ".output.dense.weight"), find.one(name + ".output.dense.bias"),
                               find.norm(pre ? next_norm : name + ".output.LayerNorm")});
     }
-    all.heads.word_VH = all.word_VH;
+    all.heads.decoder_VH = all.word_VH;
     all.heads.transform_weight = find.one("cls.predictions.transform.dense.weight");
     all.heads.transform_bias = find.one("cls.predictions.transform.dense.bias");
     all.heads.transform_norm = find.norm("cls.predictions.transform.LayerNorm");

@@ -5,10 +5,8 @@
 
 #include "model/heads.h"
 
-namespace bertpretrain {
+namespace bertpretrain::modern {
 namespace {
-
-using modern::Design;
 
 constexpr double fp32_size = 4;  // bytes of an fp32 element
 
@@ -34,8 +32,7 @@ double kept_after_attention(const Design& design, double compute_bytes) {
 
 }  // namespace
 
-ModelShape shape_of(const ModernBertConfig& config) {
-    const Design design = design_of(config);
+ModelShape shape_of(const Design& design) {
     ModelShape shape{design.hidden, design.intermediate,      design.heads,     design.vocabulary, design.positions,
                      false,         design.attention_dropout, design.activation};
     shape.is_gated = shape.is_rotary = true;
@@ -43,21 +40,20 @@ ModelShape shape_of(const ModernBertConfig& config) {
     return shape;
 }
 
-double model_flops(const ModernBertConfig& config, double tokens, double square_lengths, double masked, double) {
-    const Design design = design_of(config);
+double model_flops(const Design& design, double tokens, double square_lengths, double masked, double) {
     const double H = number(design.hidden), F = number(design.intermediate), V = number(design.vocabulary);
     const double local = number(design.local_layers()), global = number(design.layers) - local;
     return 6 * number(design.layers) * (4 * H * H + 3 * H * F) * tokens +
            global * attention_flops(design, true, tokens, square_lengths) +
-           local * attention_flops(design, false, tokens, square_lengths) + 6 * masked * (H * H + H * V);
+           local * attention_flops(design, false, tokens, square_lengths) +
+           6 * masked * ((design.transforms ? H * H : 0) + H * V);
 }
 
-std::vector<double> stage_shares(const ModernBertConfig& config, double tokens_per_sequence, double masked_per_sequence) {
-    const Design design = design_of(config);
+std::vector<double> stage_shares(const Design& design, double tokens_per_sequence, double masked_per_sequence) {
     const double tokens = tokens_per_sequence, squares = tokens * tokens, H = number(design.hidden),
-                 whole = model_flops(config, tokens, squares, masked_per_sequence, 1),
+                 whole = model_flops(design, tokens, squares, masked_per_sequence, 1),
                  feed_forward = 18 * H * number(design.intermediate) * tokens;
-    std::vector<double> shares{1 - model_flops(config, tokens, squares, 0, 0) / whole};
+    std::vector<double> shares{1 - model_flops(design, tokens, squares, 0, 0) / whole};
     for (std::int64_t i = design.layers; i-- > 0;) {
         shares.push_back(feed_forward / whole);
         shares.push_back((24 * H * H * tokens + attention_flops(design, design.is_global(i), tokens, squares)) / whole);
@@ -66,8 +62,7 @@ std::vector<double> stage_shares(const ModernBertConfig& config, double tokens_p
     return shares;
 }
 
-std::uint64_t activation_bytes(const ModernBertConfig& config, const ActivationShape& shape) {
-    const Design design = design_of(config);
+std::uint64_t activation_bytes(const Design& design, const ActivationShape& shape) {
     const double compute_bytes = shape.bf16 ? 2 : 4, H = number(design.hidden), F = number(design.intermediate),
                  V = number(design.vocabulary), layers = number(design.layers), tokens = number(shape.tokens),
                  masked = number(shape.masked), read = masked + number(shape.sequences);
@@ -82,19 +77,20 @@ std::uint64_t activation_bytes(const ModernBertConfig& config, const ActivationS
         embeddings + (shape.checkpointing ? layers * stream + whole_layer : (layers - 1) * whole_layer + last_layer);
     // a weight gradient from a matmul is rounded in a separate matrix before it is accumulated
     const double logits = std::min(masked * V, static_cast<double>(HeadContext::most_logits));
-    const double head = compute_bytes * logits + masked * (3 * fp32_size + 3 * compute_bytes) * H + compute_bytes * V * H;
+    const double head_rows = design.transforms ? 3 * fp32_size + 3 * compute_bytes : fp32_size + 2 * compute_bytes;
+    const double head = compute_bytes * logits + masked * head_rows * H + compute_bytes * V * H;
     const double backward =
         tokens * (3 * compute_bytes * F + (3 * compute_bytes + 3 * fp32_size) * H) + 2 * compute_bytes * H * F;
     return static_cast<std::uint64_t>(kept + std::max(head, backward));
 }
 
-std::vector<LinearShape> matmuls_of(const ModernBertConfig& config) {
-    const std::int64_t H = config.hidden_size, F = config.intermediate_size;
+std::vector<LinearShape> matmuls_of(const Design& design) {
+    const std::int64_t H = design.hidden, F = design.intermediate;
     std::vector<LinearShape> shapes;
-    for (const auto& [outputs, inputs] : {std::pair{3 * H, H}, {H, H}, {2 * F, H}, {H, F}, {config.vocab_size, H}})
+    for (const auto& [outputs, inputs] : {std::pair{3 * H, H}, {H, H}, {2 * F, H}, {H, F}, {design.vocabulary, H}})
         for (const LinearMatmul kind : {LinearMatmul::forward, LinearMatmul::input_gradient, LinearMatmul::weight_gradient})
             shapes.push_back({kind, outputs, inputs});
     return shapes;
 }
 
-}  // namespace bertpretrain
+}  // namespace bertpretrain::modern

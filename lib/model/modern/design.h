@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "kernels/interface/fused_types.h"
+#include "model/parameter_layout.h"
 
 namespace bertpretrain::modern {
 
@@ -15,7 +16,8 @@ struct Design {
     Activation activation = Activation::gelu_erf;
     /// The embeddings are normed, and the residual stream begins with the result; layer 0 has no norm before its attention.
     bool norms_embeddings = true;
-    bool transforms = true;  ///< a dense layer with GELU and norm stands before the decoder, whose weight is the word embedding's
+    /// A dense layer with GELU and norm precedes the decoder, whose weight is the word embedding's; else the decoder has its own.
+    bool transforms = true;
 
     std::int64_t global_every = 1;  ///< layer i attends to the whole sequence if i is a multiple, else to a window
     std::int64_t window = 0;        ///< tokens on each side, in the other layers
@@ -23,9 +25,17 @@ struct Design {
 
     double attention_dropout = 0, output_dropout = 0;  ///< of the probabilities; of the attention's output
 
+    InitialValues initial = InitialValues::normal;  ///< of matrices; norms begin with ones, the decoder's bias with zeros
+    /// ParameterSpec::deviation of the word embedding, of matrices that write to the residual stream, of the decoder, of others.
+    double initial_words = 0, initial_outer = 0, initial_decoder = 0, initial_inner = 0;
+    double cut_at = 0;  ///< ParameterSpec::cut_at
+
     bool is_global(std::int64_t layer) const { return layer % global_every == 0; }
     std::int64_t head_size() const { return hidden / heads; }
     std::int64_t local_layers() const { return layers - (layers + global_every - 1) / global_every; }
 };
+
+/// @throws ConfigError if model.hidden_size cannot be divided into heads of rotary pairs
+void check_heads(std::int64_t hidden_size, std::int64_t num_attention_heads);
 
 }  // namespace bertpretrain::modern

@@ -180,6 +180,8 @@ const NamingRules& naming_rules(const ModernBertConfig&) {
     return names;
 }
 
+const NamingRules& exported_form(const ModernBertConfig& config) { return naming_rules(config); }
+
 std::string nvidia_name(const ModernBertConfig&, const std::string& ours) { return ours; }
 
 std::span<const std::string_view> arithmetic_settings(const ModernBertConfig&) {

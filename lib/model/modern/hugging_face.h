@@ -20,6 +20,7 @@ nlohmann::ordered_json to_hugging_face(const ModernBertConfig& config, const std
 std::string why_not_hugging_face(const ModernBertConfig& config);
 std::string why_not_nvidia(const ModernBertConfig& config);
 const NamingRules& naming_rules(const ModernBertConfig& config);
+const NamingRules& exported_form(const ModernBertConfig& config);
 std::string nvidia_name(const ModernBertConfig& config, const std::string& ours);
 std::span<const std::string_view> arithmetic_settings(const ModernBertConfig& config);
 

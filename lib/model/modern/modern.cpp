@@ -24,12 +24,12 @@ at::Tensor rotary_angles(double theta, std::int64_t positions, std::int64_t head
 
 }  // namespace
 
-ModernEncoder::ModernEncoder(const ModernBertConfig& config, const FlatParameters& parameters, const ModelChoices& choices)
-    : LayeredModel(shape_of(config), static_cast<std::size_t>(config.num_hidden_layers), parameters_of(config).stage_ends,
+ModernEncoder::ModernEncoder(const modern::Design& design, const FlatParameters& parameters, const ModelChoices& choices)
+    : LayeredModel(modern::shape_of(design), static_cast<std::size_t>(design.layers), modern::parameters_of(design).stage_ends,
                    choices),
-      design_(design_of(config)),
-      weights_(modern::weight_views(config, parameters)),
-      gradients_(modern::gradient_views(config, parameters)),
+      design_(design),
+      weights_(modern::weight_views(design, parameters)),
+      gradients_(modern::gradient_views(design, parameters)),
       global_angles_PD_(rotary_angles(design_.global_theta, design_.positions, design_.head_size(), parameters.device())),
       local_angles_PD_(rotary_angles(design_.local_theta, design_.positions, design_.head_size(), parameters.device())) {}
 
@@ -86,13 +86,13 @@ void ModernEncoder::pack_weights() {
     for (modern::LayerViews& layer : weights_.layers)
         for (at::Tensor* weight : {&layer.qkv_weight, &layer.attention_out_weight, &layer.gated_weight, &layer.output_weight})
             *weight = packed_weight(*weight);
-    weights_.heads.transform_weight = packed_weight(weights_.heads.transform_weight);
+    if (weights_.heads.transforms()) weights_.heads.transform_weight = packed_weight(weights_.heads.transform_weight);
 }
 
-at::Tensor ModernEncoder::pool(const at::Tensor&) const { throw std::logic_error("modernbert has no pooler"); }
+at::Tensor ModernEncoder::pool(const at::Tensor&) const { throw std::logic_error("modern encoders have no pooler"); }
 
-std::unique_ptr<Model> make_model(const ModernBertConfig& config, const FlatParameters& parameters, const ModelChoices& choices) {
-    return std::make_unique<ModernEncoder>(config, parameters, choices);
+std::unique_ptr<Model> modern::make_model(const Design& design, const FlatParameters& parameters, const ModelChoices& choices) {
+    return std::make_unique<ModernEncoder>(design, parameters, choices);
 }
 
 }  // namespace bertpretrain

@@ -12,7 +12,7 @@ namespace bertpretrain {
 class ModernEncoder final : public LayeredModel {
 public:
     /// @param parameters the weights, and the buffers that gradients are added to; must outlive this
-    ModernEncoder(const ModernBertConfig& config, const FlatParameters& parameters, const ModelChoices& choices);
+    ModernEncoder(const modern::Design& design, const FlatParameters& parameters, const ModelChoices& choices);
 
     void pack_weights() override;
     /// @throws std::logic_error always: there is no pooler
@@ -36,6 +36,8 @@ private:
     at::Tensor global_angles_PD_, local_angles_PD_;
 };
 
-std::unique_ptr<Model> make_model(const ModernBertConfig& config, const FlatParameters& parameters, const ModelChoices& choices);
+namespace modern {
+std::unique_ptr<Model> make_model(const Design& design, const FlatParameters& parameters, const ModelChoices& choices);
+}
 
 }  // namespace bertpretrain

@@ -1,5 +1,8 @@
 #include "model/modern/modernbert_config.h"
 
+#include <cmath>
+#include <stdexcept>
+
 #include "core/error.h"
 #include "core/strings.h"
 
@@ -28,15 +31,7 @@ std::string summary_of(const ModernBertConfig& config) {
 }
 
 void check_settings(const ModernBertConfig& config) {
-    if (config.hidden_size % config.num_attention_heads != 0)
-        throw ConfigError(concat("model.hidden_size = ", config.hidden_size,
-                                 ": must be a multiple of model.num_attention_heads = ", config.num_attention_heads,
-                                 ", so that all heads have the same size"));
-    if (const std::int64_t D = config.hidden_size / config.num_attention_heads; D % 2 != 0)
-        throw ConfigError(concat("model.num_attention_heads = ", config.num_attention_heads, ": a head would have ", D,
-                                 " features; rotary positions rotate pairs, so it must be an even number"));
-    if (config.hidden_size % 8 != 0)
-        throw ConfigError(concat("model.hidden_size = ", config.hidden_size, ": must be a multiple of 8"));
+    modern::check_heads(config.hidden_size, config.num_attention_heads);
     if (config.local_attention % 2 != 0)
         throw ConfigError(
             concat("model.local_attention = ", config.local_attention, ": must be even, half of it on each side of a token"));
@@ -58,6 +53,9 @@ modern::Design design_of(const ModernBertConfig& config) {
     design.local_theta = config.local_rope_theta;
     design.attention_dropout = config.attention_dropout;
     design.output_dropout = config.attention_output_dropout;
+    design.initial_words = design.initial_inner = config.initializer_range;
+    design.initial_outer = config.initializer_range / std::sqrt(2.0 * static_cast<double>(config.num_hidden_layers));
+    design.cut_at = config.initializer_cutoff_factor;
     return design;
 }
 

@@ -8,7 +8,7 @@
 #include "kernels/fused_operations.h"
 #include "model/flat_parameters.h"
 #include "model/heads.h"
-#include "model/modern/modernbert_config.h"
+#include "model/modern/design.h"
 
 namespace bertpretrain::modern {
 
@@ -28,7 +28,7 @@ struct Views {
     HeadViews heads;
 };
 
-Views weight_views(const ModernBertConfig& config, const FlatParameters& parameters);
-Views gradient_views(const ModernBertConfig& config, const FlatParameters& parameters);
+Views weight_views(const Design& design, const FlatParameters& parameters);
+Views gradient_views(const Design& design, const FlatParameters& parameters);
 
 }  // namespace bertpretrain::modern
