@@ -8,7 +8,7 @@ import sys
 import tempfile
 
 from torch_process import TorchProcess
-from training_runs import PREDICTIONS, SIZES, SideFailed, experiment, run_ours, sample_rows, write_shard
+from training_runs import MODERN_SIZES, PREDICTIONS, SIZES, SideFailed, experiment, masked_positions, run_ours, sample_rows, write_shard
 
 SIDES = {  # name: (implementation, with padding); ours-unmerged computes each micro-batch by itself
     "ours": ("ours", False), "ours-real-lengths": ("ours", True), "ours-unmerged": ("ours", False),
@@ -26,7 +26,8 @@ class Contest:
         for padded in (False, True):
             shards = folder / str(padded)
             shards.mkdir()
-            write_shard(shards, sample_rows(self.sequences, arguments.padding * padded, arguments.length))
+            write_shard(shards, sample_rows(self.sequences, arguments.padding * padded, arguments.length,
+                                             predictions=masked_positions(arguments.size, arguments.length)))
 
     def ours(self, side, padded):
         settings = experiment(self.arguments.size, self.arguments.micro_batch, self.folder / str(padded), self.arguments.length)
@@ -123,10 +124,10 @@ def report(contest, arguments):
 
 def parsed_arguments():
     parser = argparse.ArgumentParser()
-    parser.add_argument("--size", choices=SIZES, default="large")
-    parser.add_argument("--length", type=int, choices=PREDICTIONS, default=128)
+    parser.add_argument("--size", choices=[*SIZES, *MODERN_SIZES], default="large")
+    parser.add_argument("--length", type=int, default=128, help="tokens per sequence; with a BERT 128 or 512")
     parser.add_argument("--device", choices=("cuda", "cpu"), default="cuda", help="cpu: only checks that the sides run")
-    parser.add_argument("--sides", nargs="+", choices=SIDES, default=["ours", "ours-real-lengths", "hf", "hf-compile", "strongest"])
+    parser.add_argument("--sides", nargs="+", choices=SIDES, help="by default ours, ours-real-lengths, hf, hf-compile and, of BERT, strongest")
     parser.add_argument("--micro-batch", type=int, default=16)
     parser.add_argument("--accumulation", type=int, default=24)
     parser.add_argument("--rounds", type=int, default=5)
@@ -139,7 +140,14 @@ def parsed_arguments():
                         help="sequences per pass that strongest tries; when not given, all that divide a step evenly")
     parser.add_argument("--side-limit", type=float, default=3600, metavar="SECONDS", help="a side fails if one run of it takes longer")
     parser.add_argument("--json", type=pathlib.Path, help="writes the results to this file after every run of a side")
-    return parser.parse_args()
+    arguments = parser.parse_args()
+    is_modern = arguments.size in MODERN_SIZES
+    arguments.sides = arguments.sides or ["ours", "ours-real-lengths", "hf", "hf-compile", *([] if is_modern else ["strongest"])]
+    if is_modern and any(SIDES[side][0] == "strongest" for side in arguments.sides):
+        parser.error(f"--sides strongest: not written for {arguments.size}")
+    if not is_modern and arguments.length not in PREDICTIONS:
+        parser.error(f"--length {arguments.length}: expected 128 or 512 with --size {arguments.size}")
+    return arguments
 
 
 def main():

@@ -1,8 +1,8 @@
-"""The peer of step.py: Hugging Face's BertForPreTraining in PyTorch as its users write it, AdamW. Started by torchrun, each process is a
+"""The peer of step.py: Hugging Face's BertForPreTraining or ModernBertForMaskedLM in PyTorch as its users write it, AdamW. Started by torchrun, each process is a
 rank, with DistributedDataParallel, ZeroRedundancyOptimizer, and no_sync() for all micro-batches but the last.
 
-Prints a JSON line with the seconds of each step and the peak memory. Arguments: size micro_batch accumulation steps threads padding
-fp32|bf16 eager|compile. bf16 is autocast, compile is torch.compile.
+Prints a JSON line with the seconds of each step and the peak memory. Arguments: size micro_batch accumulation steps threads places
+padding fp32|bf16 eager|compile. bf16 is autocast, compile is torch.compile.
 """
 import contextlib
 import json
@@ -17,7 +17,8 @@ import torch.distributed as dist
 from hf_model import batch_of, model_of
 from training_runs import WARM_UP
 
-size, (micro_batch, accumulation, steps, threads), padding, (precision, way) = sys.argv[1], map(int, sys.argv[2:6]), float(sys.argv[6]), sys.argv[7:9]
+size, (micro_batch, accumulation, steps, threads, places) = sys.argv[1], map(int, sys.argv[2:7])
+padding, (precision, way) = float(sys.argv[7]), sys.argv[8:10]
 torch.set_num_threads(threads)
 forward = model = model_of(size)
 several = int(os.environ.get("WORLD_SIZE", "1")) > 1
@@ -31,7 +32,7 @@ else:
     optimizer = torch.optim.AdamW(model.parameters(), lr=1e-4, fused=True)
 if way == "compile":
     forward = torch.compile(model)
-batch = batch_of(micro_batch, padding)
+batch = batch_of(size, micro_batch, padding, places)
 
 
 def step() -> float:

@@ -20,7 +20,7 @@ import traceback
 
 import torch
 
-from training_runs import SIZES, WARM_UP, sample_rows
+from training_runs import MODERN_SIZES, SIZES, WARM_UP, sample_rows
 
 
 def wait(device):
@@ -67,8 +67,8 @@ class Side:
             from hf_model import batch_of, model_of
             with torch.device(self.device):
                 self.model = model_of(task["size"])
-            self.inputs = {name: values.to(self.device) for name, values in batch_of(micro_batch, *what).items()}
-            layers = self.model.bert.encoder.layer
+            self.inputs = {name: values.to(self.device) for name, values in batch_of(task["size"], micro_batch, *what).items()}
+            layers = self.model.model.layers if task["size"] in MODERN_SIZES else self.model.bert.encoder.layer
         self.forward = self.model
         if task["way"] != "hf" and task["compile"] == "whole":
             self.forward = torch.compile(self.model)

@@ -10,19 +10,28 @@ from h5_file import write_h5
 from programs import program, program_environment
 
 SIZES = {"tiny": (2, 128, 2), "quick": (4, 256, 4), "small": (4, 512, 8), "base": (12, 768, 12), "large": (24, 1024, 16), "1.5b": (48, 1600, 25)}
+# ModernBERT: layers, hidden size, heads, size of the gated feed-forward part
+MODERN_SIZES = {"modernbert_tiny": (4, 128, 2, 192), "modernbert_small": (10, 384, 6, 576), "modernbert_base": (22, 768, 12, 1152),
+                "modernbert_large": (28, 1024, 16, 2624)}
+MODERN_VOCABULARY = 50368
 LENGTH, PREDICTIONS = 128, {128: 20, 512: 80}  # masked positions of a sequence, by its length
 TYPES = {"input_ids": "i", "input_mask": "b", "segment_ids": "b", "masked_lm_positions": "i", "masked_lm_ids": "i",
          "next_sentence_labels": "b"}  # types of a shard's datasets: 32 or 8 bits
 WARM_UP = 2  # steps not counted, on both sides; the second still allocates memory
 
 
-def sample_rows(count, padding, places=LENGTH, ids=range(1000, 30000)):
+def masked_positions(size, places):
+    """Returns how many positions of a sequence are masked: 30 % for ModernBERT, 15 % for BERT."""
+    return int(0.3 * places) if size in MODERN_SIZES else PREDICTIONS[places]
+
+
+def sample_rows(count, padding, places=LENGTH, ids=range(1000, 30000), predictions=None):
     """Returns rows as in shards, {name: a list or a number per row}, with random ids and lengths. On average a share of `padding` of
-    the positions is padding."""
-    draw, predictions = random.Random(0), PREDICTIONS[places]
+    the positions is padding. `predictions` is the number of masked positions, BERT's by default."""
+    draw, predictions = random.Random(0), predictions or PREDICTIONS[places]
     rows = {name: [] for name in TYPES}
     for _ in range(count):
-        length = max(places // 4, int(places * (1 - 2 * padding * draw.random())))
+        length = max(places // 4, predictions + 1, int(places * (1 - 2 * padding * draw.random())))
         empty = [0] * (places - length)
         rows["input_ids"].append(draw.choices(ids, k=length) + empty)
         rows["input_mask"].append([1] * length + empty)
@@ -38,10 +47,17 @@ def write_shard(folder, rows):
 
 
 def experiment(size, micro_batch, folder, places=LENGTH):
-    layers, hidden, heads = SIZES[size]
-    return {"model": {"hidden_size": hidden, "num_hidden_layers": layers, "num_attention_heads": heads,
-                      "intermediate_size": 4 * hidden, "vocab_size": 30528},
-            "data": {"training_shards": str(folder), "sequence_length": places},
+    data = {"training_shards": str(folder), "sequence_length": places}
+    if size in MODERN_SIZES:
+        layers, hidden, heads, intermediate = MODERN_SIZES[size]
+        model = {"model_type": "modernbert", "hidden_size": hidden, "num_hidden_layers": layers, "num_attention_heads": heads,
+                 "intermediate_size": intermediate, "vocab_size": MODERN_VOCABULARY}
+        data["objective"] = "mlm"
+    else:
+        layers, hidden, heads = SIZES[size]
+        model = {"hidden_size": hidden, "num_hidden_layers": layers, "num_attention_heads": heads, "intermediate_size": 4 * hidden,
+                 "vocab_size": 30528}
+    return {"model": model, "data": data,
             "batch": {"micro_batch_size": micro_batch}, "optimizer": {"name": "adamw", "learning_rate": 1e-4},
             "schedule": {"name": "constant", "warmup_ratio": 0, "total_steps": 1000000},
             "training": {"precision": "bf16"}, "checkpoint": {"save_every_steps": 0}}
