@@ -18,6 +18,16 @@ BERTPRETRAIN_INLINE float square_minus(const float* x, float y) { return *x * *x
 
 }  // namespace
 
+TEST_CASE("instructions for pairs of bf16 are used by default where they are faster than fp32's: not on Intel's without AMX") {
+    using enum InstructionSet;
+    for (const bool is_intel : {false, true})
+        for (const InstructionSet largest : {baseline, avx2, avx512, amx})
+            CHECK(fastest_instruction_set(largest, is_intel) == largest);
+    CHECK(fastest_instruction_set(avx512_bf16, false) == avx512_bf16);
+    CHECK(fastest_instruction_set(avx512_bf16, true) == avx512);
+    CHECK(choose_instruction_set("avx512_bf16", avx512_bf16) == avx512_bf16);
+}
+
 TEST_CASE("without a wish, the kernels use all that the processor has") {
     CHECK(choose_instruction_set("", InstructionSet::avx512) == InstructionSet::avx512);
     CHECK(choose_instruction_set("", InstructionSet::baseline) == InstructionSet::baseline);

@@ -25,6 +25,14 @@ bool has_amx() {
 }
 #endif
 
+bool is_intel() {
+#if defined(__x86_64__)
+    return __builtin_cpu_is("intel") != 0;
+#else
+    return false;
+#endif
+}
+
 std::string list_of_names() {
     std::string list;
     for (const std::string_view name : names) list.append(list.empty() ? "" : ", ").append(name);
@@ -49,8 +57,12 @@ InstructionSet largest_instruction_set() {
 #endif
 }
 
+InstructionSet fastest_instruction_set(InstructionSet largest, bool is_intel) {
+    return is_intel && largest == InstructionSet::avx512_bf16 ? InstructionSet::avx512 : largest;
+}
+
 InstructionSet choose_instruction_set(const std::string& wanted, InstructionSet largest) {
-    if (wanted.empty()) return largest;
+    if (wanted.empty()) return fastest_instruction_set(largest, is_intel());
     const auto found = std::find(names.begin(), names.end(), wanted);
     if (found == names.end())
         throw ConfigError(concat("BERTPRETRAIN_CPU_CAPABILITY = ", wanted, ": must be one of ", list_of_names()));

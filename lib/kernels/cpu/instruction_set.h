@@ -1,5 +1,5 @@
 #pragma once
-// The instruction set of the CPU kernels: all that the CPU supports, or less if BERTPRETRAIN_CPU_CAPABILITY says so.
+// The instruction set of the CPU kernels: the fastest that the CPU supports, or the one that BERTPRETRAIN_CPU_CAPABILITY names.
 
 #include <string>
 #include <string_view>
@@ -23,7 +23,11 @@ std::string_view name_of(InstructionSet set);
 /// Returns the largest set that this CPU supports.
 InstructionSet largest_instruction_set();
 
-/// @param wanted a name; empty selects `largest`
+/// Returns the set that is fastest where `largest` is supported: the same, except on Intel's processors without AMX. There
+/// VDPBF16PS takes as long as four fused multiply-adds of fp32, which multiply twice as many numbers; AMD's takes as long as one.
+InstructionSet fastest_instruction_set(InstructionSet largest, bool is_intel);
+
+/// @param wanted a name; empty selects fastest_instruction_set() of this CPU
 /// @throws ConfigError if the name is unknown or exceeds `largest`
 InstructionSet choose_instruction_set(const std::string& wanted, InstructionSet largest);
 
