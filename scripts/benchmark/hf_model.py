@@ -8,10 +8,11 @@ from training_runs import LENGTH, MODERN_SIZES, MODERN_VOCABULARY, SIZES, masked
 def model_of(size):
     torch.manual_seed(0)
     if size in MODERN_SIZES:
-        layers, hidden, heads, intermediate = MODERN_SIZES[size]
+        layers, hidden, heads, intermediate, global_every = MODERN_SIZES[size]
         config = ModernBertConfig(vocab_size=MODERN_VOCABULARY, hidden_size=hidden, num_hidden_layers=layers, num_attention_heads=heads,
                                   intermediate_size=intermediate, pad_token_id=0, bos_token_id=None, eos_token_id=None, cls_token_id=None,
-                                  sep_token_id=None, attn_implementation="sdpa")
+                                  sep_token_id=None, attn_implementation="sdpa",
+                                  layer_types=["full_attention" if i % global_every == 0 else "sliding_attention" for i in range(layers)])
         config.sparse_prediction = True  # the head computes masked positions only, as ours does
         return ModernBertForMaskedLM(config).train()
     layers, hidden, heads = SIZES[size]

@@ -10,9 +10,11 @@ from h5_file import write_h5
 from programs import program, program_environment
 
 SIZES = {"tiny": (2, 128, 2), "quick": (4, 256, 4), "small": (4, 512, 8), "base": (12, 768, 12), "large": (24, 1024, 16), "1.5b": (48, 1600, 25)}
-# ModernBERT: layers, hidden size, heads, size of the gated feed-forward part
-MODERN_SIZES = {"modernbert_tiny": (4, 128, 2, 192), "modernbert_small": (10, 384, 6, 576), "modernbert_base": (22, 768, 12, 1152),
-                "modernbert_large": (28, 1024, 16, 2624)}
+# ModernBERT: layers, hidden size, heads, size of the gated feed-forward part; every n-th layer is global. The last three are for the time
+# of one layer of base: half of what two more layers take.
+MODERN_SIZES = {"modernbert_tiny": (4, 128, 2, 192, 3), "modernbert_small": (10, 384, 6, 576, 3), "modernbert_base": (22, 768, 12, 1152, 3),
+                "modernbert_large": (28, 1024, 16, 2624, 3), "modernbert_1_global": (1, 768, 12, 1152, 3),
+                "modernbert_3_global": (3, 768, 12, 1152, 1), "modernbert_1_global_2_local": (3, 768, 12, 1152, 3)}
 MODERN_VOCABULARY = 50368
 LENGTH, PREDICTIONS = 128, {128: 20, 512: 80}  # masked positions of a sequence, by its length
 TYPES = {"input_ids": "i", "input_mask": "b", "segment_ids": "b", "masked_lm_positions": "i", "masked_lm_ids": "i",
@@ -49,9 +51,9 @@ def write_shard(folder, rows):
 def experiment(size, micro_batch, folder, places=LENGTH):
     data = {"training_shards": str(folder), "sequence_length": places}
     if size in MODERN_SIZES:
-        layers, hidden, heads, intermediate = MODERN_SIZES[size]
+        layers, hidden, heads, intermediate, global_every = MODERN_SIZES[size]
         model = {"model_type": "modernbert", "hidden_size": hidden, "num_hidden_layers": layers, "num_attention_heads": heads,
-                 "intermediate_size": intermediate, "vocab_size": MODERN_VOCABULARY}
+                 "intermediate_size": intermediate, "vocab_size": MODERN_VOCABULARY, "global_attn_every_n_layers": global_every}
         data["objective"] = "mlm"
     else:
         layers, hidden, heads = SIZES[size]
