@@ -63,7 +63,8 @@ void resolve_and_print(const ResolveArguments& arguments) {
 void add_resolve_command(CLI::App& config) {
     const auto arguments = std::make_shared<ResolveArguments>();
     CLI::App* command = config.add_subcommand(
-        "resolve", "Prints each setting as `train` would use it here, with its origin: file, --set, checkpoint, default or auto");
+        "resolve",
+        "Prints each setting as `train` would use it here, with its origin: file, --set, init_from, checkpoint, default or auto");
     command->add_option("config", arguments->config, "The experiment file (JSON)")->required();
     command->add_option("--output", arguments->output,
                         "The run's folder, whose newest checkpoint is used. Default: runs/NAME for an experiment NAME.json");

@@ -13,6 +13,25 @@
 #include "core/strings.h"
 
 namespace bertpretrain {
+namespace {
+
+std::string difference_line(const std::string& name, const nlohmann::json& there, const nlohmann::json& here) {
+    return concat("model.", name, ": ", there.dump(), " in the file, ", here.dump(), " in this experiment");
+}
+
+/// The shapes of the tensors, without numbers of rows that may differ.
+std::vector<std::vector<std::int64_t>> fixed_shapes(ModelConfig model) {
+    set_next_sentence(model, false);  // no setting of the model decides this
+    std::vector<std::vector<std::int64_t>> shapes;
+    for (const ParameterSpec& spec : parameters_of(model).checkpoint_order) {
+        shapes.push_back(spec.shape);
+        if (spec.rows != RowsMeaning::fixed) shapes.back().erase(shapes.back().begin());
+    }
+    return shapes;
+}
+
+}  // namespace
+
 ModelConfig trained_model(const nlohmann::ordered_json& settings, const std::string& where) {
     auto config = read_config<ModelConfig>(settings.at("model"), where + ": model");
     const auto data = settings.find("data");
@@ -36,6 +55,20 @@ ModelConfig described_model(const std::filesystem::path& file) {
     }
 }
 
+std::vector<std::string> differing_shapes(const ModelConfig& described, const ModelConfig& wanted) {
+    std::vector<std::string> lines;
+    if (described.model_type != wanted.model_type) return lines;
+    const nlohmann::json there = write_config(described), here = write_config(wanted);
+    const auto shapes = fixed_shapes(wanted);
+    for (const auto& [name, value] : there.items()) {
+        nlohmann::json changed = here;
+        changed[name] = value;
+        if (fixed_shapes(read_config<ModelConfig>(changed, "model")) != shapes)
+            lines.push_back(difference_line(name, value, here.at(name)));
+    }
+    return lines;
+}
+
 void refuse_other_arithmetic(const ModelConfig& described, const ModelConfig& wanted, const std::filesystem::path& file,
                              const std::vector<std::string>& may_change) {
     const nlohmann::json there = write_config(described), here = write_config(wanted);
@@ -49,11 +82,12 @@ void refuse_other_arithmetic(const ModelConfig& described, const ModelConfig& wa
                                      " there may be: ", join(std::vector(names.begin() + 1, names.end()))));
     for (const std::string& name : names)
         if (there.at(name) != here.at(name) && std::ranges::find(may_change, name) == may_change.end())
-            problems.push_back(
-                concat("model.", name, ": ", there[name].dump(), " in the file, ", here[name].dump(), " in this experiment"));
-    if (!problems.empty())
-        throw ConfigError(concat(file.string(), ": describes a different model:\n  ", join(problems, "\n  "),
-                                 "\n  do: set the file's values, or name what shall change in initialization.init_changes"));
+            problems.push_back(difference_line(name, there[name], here[name]));
+    if (problems.empty()) return;
+    for (std::string& line : differing_shapes(described, wanted)) problems.push_back(std::move(line));
+    throw ConfigError(concat(file.string(), ": describes a different model:\n  ", join(problems, "\n  "),
+                             "\n  do: leave these settings out, so that they have the file's values, or name what shall change ",
+                             "in initialization.init_changes"));
 }
 
 }  // namespace bertpretrain

@@ -21,9 +21,15 @@ ModelConfig trained_model(const nlohmann::ordered_json& settings, const std::str
 /// @throws CheckpointError naming the file when it cannot be read or describes a model that this program does not support
 ModelConfig described_model(const std::filesystem::path& file);
 
+/// Returns a line for each setting that decides the shapes or the number of tensors and differs:
+/// "model.hidden_size: 768 in the file, 1024 in this experiment". Not those that only change how many tokens or positions there
+/// are, which an import may adapt. Returns none for models of different types.
+std::vector<std::string> differing_shapes(const ModelConfig& described, const ModelConfig& wanted);
+
 /// Compares the settings that change what a model computes but not the shapes of its tensors.
 /// @param may_change  names of settings that may differ
-/// @throws ConfigError naming every other one that differs, or a name in may_change that is none of these settings
+/// @throws ConfigError naming every other one that differs, then also those of differing_shapes(); or a name in may_change that
+/// is none of these settings
 void refuse_other_arithmetic(const ModelConfig& described, const ModelConfig& wanted, const std::filesystem::path& file,
                              const std::vector<std::string>& may_change = {});
 

@@ -11,6 +11,7 @@
 
 #include "archive/printable.h"
 #include "checkpoint/checkpoint_files.h"
+#include "checkpoint/described_model.h"
 #include "core/error.h"
 #include "core/strings.h"
 
@@ -185,7 +186,7 @@ private:
 
     void refuse_what_does_not_fit() const {
         if (!wrong_types_.empty())
-            throw CheckpointError(concat(where(), ": its tensors are no weights:", listed(wrong_types_),
+            throw CheckpointError(concat(where(), ": its tensors are no weights:", listed(wrong_types_, 60),
                                          "\n  do: give the weights from before quantization, in float32, float16 or bfloat16"));
         std::vector<std::string> problems = problems_, lacking, unexpected;
         if (!choices_.missing_allowed)
@@ -195,16 +196,19 @@ private:
                 if (!is_unneeded_head(name)) unexpected.push_back(concat("unexpected: \"", printable(name, 300), "\""));
         if (sources_.empty()) problems.emplace_back("none of its tensors is a parameter of this model");
         if (problems.empty() && lacking.empty() && unexpected.empty()) return;
-        const std::string advice = advice_for(!lacking.empty(), !unexpected.empty());
+        const auto settings = choices_.described ? differing_shapes(*choices_.described, model_) : std::vector<std::string>();
+        const std::string advice = advice_for(!lacking.empty(), !unexpected.empty(), !settings.empty());
         problems.insert(problems.end(), lacking.begin(), lacking.end());
         problems.insert(problems.end(), unexpected.begin(), unexpected.end());
-        throw ConfigError(concat(where(), ": its tensors do not fit this model:", listed(problems), "\n  do: ", advice));
+        if (settings.empty())
+            throw ConfigError(concat(where(), ": its tensors do not fit this model:", listed(problems, 60), "\n  do: ", advice));
+        throw ConfigError(concat(where(), ": has another shape than this model:", listed(settings, 60),
+                                 "\nso its tensors do not fit:", listed(problems, 3), "\n  do: ", advice));
     }
 
     std::string where() const { return concat(files_.found().files.front().string(), " (", files_.found().what, ")"); }
 
-    static std::string listed(std::vector<std::string> problems) {
-        constexpr std::size_t most = 60;
+    static std::string listed(std::vector<std::string> problems, std::size_t most) {
         const std::size_t more = problems.size() - std::min(problems.size(), most);
         problems.erase(problems.end() - static_cast<std::ptrdiff_t>(more), problems.end());
         if (more > 0) problems.push_back(concat("... and ", more, " more"));
@@ -212,14 +216,15 @@ private:
     }
 
     /// Returns what can help. Allowing missing and unexpected tensors does not where no name fits.
-    std::string advice_for(bool has_missing, bool has_unexpected) const {
+    std::string advice_for(bool has_missing, bool has_unexpected, bool settings_differ) const {
         if (sources_.empty())
             return concat("give the weights of one ", name_of(model_.model_type), " model, named as in transformers: \"",
                           rules_.base, rules_.word_embedding, "\", ...");
         if (!choices_.advice.empty()) return choices_.advice;
         std::vector<std::string> parts;
         const auto is_of_encoder = [&](const std::string& name) { return parameters_.at(name).part == ModelPart::encoder; };
-        if (!problems_.empty() || has_unexpected || (has_missing && std::ranges::any_of(plan_.initial, is_of_encoder)))
+        if (settings_differ) parts.emplace_back("leave these settings out: they then have the file's values");
+        else if (!problems_.empty() || has_unexpected || (has_missing && std::ranges::any_of(plan_.initial, is_of_encoder)))
             parts.emplace_back("set the model section to the file's shape");
         if (has_missing) parts.emplace_back("initialization.init_missing = \"random\" keeps random values for missing tensors");
         if (has_unexpected) parts.emplace_back("initialization.init_unexpected = \"ignore\" ignores unexpected ones");

@@ -2,6 +2,7 @@
 // Plans which stored tensor each parameter is read from, and reports what does not fit.
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -37,7 +38,8 @@ struct ImportChoices {
     bool missing_allowed = false;     ///< missing parameters keep their initial values
     bool unexpected_allowed = false;  ///< unexpected tensors are ignored
     bool vocabulary_grew = false;     ///< the model's vocabulary extends the file's, so it may have any number of further rows
-    std::string advice{};             ///< the "do:" line of the error message; empty: about the settings of an experiment
+    std::optional<ModelConfig> described{};  ///< the model that the files describe; nullopt: unknown
+    std::string advice{};                    ///< the "do:" line of the error message; empty: about the settings of an experiment
 };
 
 /// Vocabularies are padded to a multiple of at most this, so their row counts may differ by less: extra rows of the model keep
@@ -49,7 +51,8 @@ inline constexpr std::int64_t vocabulary_padding = 128;
 /// are truncated or repeated to fit. Rows are read from where the files have them (StoredRows). Tied tensors may be stored under
 /// either name, and must be equal if stored under both. What stands before all names is left out (name_prefixes()), with a
 /// remark. Single numbers beside the weights are ignored.
-/// @throws ConfigError listing every tensor that is missing, unexpected or of a different shape
+/// @throws ConfigError listing every tensor that is missing, unexpected or of a different shape (at most 60); where settings
+/// differ from the described model's, these first, and then at most 3 tensors
 /// @throws CheckpointError for weights that are no floating-point numbers, or when the file is found to be damaged while tied
 /// tensors are compared
 ImportPlan plan_import(const WeightFiles& files, const ModelConfig& model, const ImportChoices& choices);

@@ -5,6 +5,7 @@
 #include "config/override.h"
 #include "config/read.h"
 #include "core/error.h"
+#include "plan/inherited_model.h"
 #include "storage/object_url.h"
 
 namespace bertpretrain {
@@ -30,11 +31,14 @@ void add_origins(Origins& origins, const nlohmann::json& settings, Origin origin
     }
 }
 
-void check_data(const ExperimentConfig& experiment, const std::string& file) {
-    const DataConfig& data = experiment.data;
-    if (const std::int64_t longest = shape_of(experiment.model).longest_sequence; data.sequence_length > longest)
-        throw ConfigError(concat(file, ": data.sequence_length = ", data.sequence_length,
-                                 ": must be at most model.max_position_embeddings = ", longest));
+void check_length(const ExperimentConfig& experiment, const std::string& file) {
+    const std::int64_t length = experiment.data.sequence_length, longest = shape_of(experiment.model).longest_sequence;
+    if (length > longest)
+        throw ConfigError(
+            concat(file, ": data.sequence_length = ", length, ": must be at most model.max_position_embeddings = ", longest));
+}
+
+void check_data(const DataConfig& data, const std::string& file) {
     if (data.masking == Masking::as_stored &&
         (data.whole_word_masking || data.mask_special_tokens || data.masked_lm_prob != DataConfig().masked_lm_prob))
         throw ConfigError(concat(file,
@@ -103,13 +107,20 @@ RequestedExperiment request_experiment(const std::filesystem::path& file, const 
     apply_overrides(given, overrides, renamed);
     add_origins(requested.origins, given, Origin::command_line);
     apply_overrides(settings, overrides, renamed);
+    const InheritedModel inherited = inherit_model(settings);
+    for (const std::string& path : inherited.paths) requested.origins[path] = Origin::init_from;
+    requested.vocab_size_of_weights = inherited.vocab_size;
+    requested.unread_model = inherited.unread;
     requested.settings = read_config<ExperimentConfig>(settings, file.string());
     const ExperimentConfig& experiment = requested.settings;
     Refusals refusals;
-    refusals.attempt([&] { check_model(experiment.model); });
+    if (!requested.unread_model) {
+        refusals.attempt([&] { check_model(experiment.model); });
+        refusals.attempt([&] { check_length(experiment, file.string()); });
+    }
     refusals.attempt([&] { check_optimizer(experiment.optimizer); });
     refusals.attempt([&] { check_schedule(experiment.schedule); });
-    refusals.attempt([&] { check_data(experiment, file.string()); });
+    refusals.attempt([&] { check_data(experiment.data, file.string()); });
     refusals.attempt([&] { check_device_batch(experiment, file.string()); });
     refusals.attempt([&] { check_timeouts(file.string(), experiment.watchdog, experiment.parallel); });
     refusals.attempt([&] { check_initialization(experiment.initialization, file.string()); });
@@ -121,7 +132,9 @@ RequestedExperiment request_experiment(const std::filesystem::path& file, const 
 }
 
 ExperimentConfig load_experiment(const std::filesystem::path& file, const std::vector<std::string>& overrides) {
-    return request_experiment(file, overrides).settings;
+    RequestedExperiment requested = request_experiment(file, overrides);
+    if (requested.unread_model) std::rethrow_exception(requested.unread_model);
+    return std::move(requested.settings);
 }
 
 }  // namespace bertpretrain

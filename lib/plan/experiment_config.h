@@ -1,6 +1,7 @@
 #pragma once
 // All settings of an experiment file. A section that one part of the program owns is described there, the others here.
 
+#include <exception>
 #include <filesystem>
 #include <optional>
 #include <span>
@@ -120,9 +121,11 @@ struct InitializationConfig {
     std::vector<std::string> init_changes;
 
     static void describe(auto& self, auto&& field) {
-        field("init_from", self.init_from, any,
-              "Weights to start a new run from: a run or checkpoint of this program, a .pt, .bin or .safetensors file, or a "
-              "folder that Hugging Face, DeepSpeed or NVIDIA's scripts wrote. null: random weights.");
+        field(
+            "init_from", self.init_from, any,
+            "Weights to start a new run from: a run or checkpoint of this program, a .pt, .bin or .safetensors file, or a "
+            "folder that Hugging Face, DeepSpeed or NVIDIA's scripts wrote. Settings of model that are not set have this model's "
+            "values, if its config.json or settings.json is there. null: random weights.");
         field("init_missing", self.init_missing, any,
               "What to do about parameters that init_from lacks. random: initialize them at random, and log their names.");
         field("init_unexpected", self.init_unexpected, any,
@@ -371,7 +374,8 @@ struct ExperimentConfig {
     static void describe(auto& self, auto&& field) {
         field("about", self.about, any, "A description for people; the program does not use it.", Resume::may_change);
         field("model", self.model, any,
-              "The architecture and the shape of the model, under the names of transformers' configurations.");
+              "The architecture and the shape of the model, under the names of transformers' configurations. With "
+              "initialization.init_from, settings that are not set have the values of that model.");
         field("data", self.data, any, "The samples to train on and to evaluate on.");
         field("initialization", self.initialization, any, "The weights that a new run starts from.");
         field("batch", self.batch, any, "The number of sequences per optimizer step.");
@@ -392,18 +396,23 @@ struct ExperimentConfig {
 /// An experiment with the origin of each of its settings.
 struct RequestedExperiment {
     ExperimentConfig settings;
-    Origins origins;  ///< of the settings that the file or --set names
+    Origins origins;                         ///< of the settings that the file, --set or init_from names
+    std::int64_t vocab_size_of_weights = 0;  ///< rows of the word embedding in initialization.init_from; 0: unknown
+    /// Why the model of init_from, which gives settings that are not set, cannot be read; null: it was read. A run that resumes
+    /// does not need it (resolve()).
+    std::exception_ptr unread_model;
 
     RequestedExperiment() = default;
     /// Settings of unknown origin.
     RequestedExperiment(ExperimentConfig given) : settings(std::move(given)) {}
 };
 
-/// Reads an experiment file with command-line overrides and checks all settings, also against each other.
+/// Reads an experiment file with command-line overrides and checks all settings, also against each other. Settings of the section
+/// "model" that neither names have the values of the model in initialization.init_from (inherited_model.h).
 /// @throws ConfigError that lists everything that is wrong
 RequestedExperiment request_experiment(const std::filesystem::path& file, const std::vector<std::string>& overrides);
 
-/// The same without origins.
+/// The same without origins. @throws CheckpointError if init_from's model is needed and cannot be read
 ExperimentConfig load_experiment(const std::filesystem::path& file, const std::vector<std::string>& overrides);
 
 }  // namespace bertpretrain

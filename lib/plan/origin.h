@@ -13,14 +13,15 @@ enum class Origin {
     default_value,  ///< neither the file nor the command line names it
     file,           ///< the experiment's file
     command_line,   ///< --set
+    init_from,      ///< the model that initialization.init_from describes
     checkpoint,     ///< kept from the checkpoint that the run resumes from
     automatic,      ///< decided by the program, with a reason
 };
 
-/// "default", "file", "--set", "checkpoint", "auto".
+/// "default", "file", "--set", "init_from", "checkpoint", "auto".
 std::string_view name_of(Origin origin);
 
-/// The origin of each setting that a file or --set names, by its path: "section.key".
+/// The origin of each setting that a file, --set or init_from names, by its path: "section.key".
 using Origins = std::map<std::string, Origin>;
 
 /// One value of the plan.

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <map>
 
+#include "checkpoint/import_plan.h"
+#include "config/read.h"
 #include "config/write.h"
 #include "core/error.h"
 #include "core/rounding.h"
@@ -29,12 +31,36 @@ struct Resolution {
     }
 };
 
-/// A checkpoint keeps its number of rows: another file of the same vocabulary may be padded differently.
+/// A resumed run keeps the model that it took from init_from, whose files may have changed since. Settings without origins count
+/// as named, as in resolve_optimizer().
+void resolve_inherited_model(Resolution& r) {
+    if (r.checkpoint == nullptr && r.requested.unread_model) std::rethrow_exception(r.requested.unread_model);
+    if (r.checkpoint == nullptr || !r.settings.initialization.init_from || r.requested.origins.empty()) return;
+    const auto is_named = [&](const std::string& path) {
+        const auto origin = r.requested.origins.find(path);
+        return origin != r.requested.origins.end() && origin->second != Origin::init_from;
+    };
+    const ModelConfig& kept = r.checkpoint->settings.model;
+    if (is_named("model.model_type") && kept.model_type != r.settings.model.model_type) return;  // refused as a change
+    nlohmann::json section = write_config(kept);
+    const nlohmann::json asked = write_config(r.settings.model);
+    for (const auto& [name, value] : section.items()) {
+        const std::string path = "model." + name;
+        if (is_named(path) && asked.contains(name)) value = asked[name];
+        else r.plan.origins[path] = Origin::checkpoint;
+    }
+    r.plan.settings.model = read_config<ModelConfig>(section, "model");
+}
+
+/// A checkpoint keeps its number of rows: another file of the same vocabulary may be padded differently. So do the weights of
+/// init_from.
 void resolve_vocab_size(Resolution& r) {
     if (shape_of(r.settings.model).vocab_size > 0) return;
     constexpr std::int64_t bert_uncased = 30522, multiple = 8;
-    std::int64_t entries = bert_uncased;
-    std::string reason = "there are no shards yet: the size of BERT's own vocabulary";
+    const std::int64_t of_weights = r.requested.vocab_size_of_weights;
+    std::int64_t entries = of_weights > 0 ? of_weights : bert_uncased;
+    std::string reason =
+        concat("there are no shards yet: the size of ", of_weights > 0 ? "init_from's" : "BERT's own", " vocabulary");
     if (r.data.vocabulary) {
         entries = r.data.vocabulary->size();
         reason = concat(r.data.vocabulary_file.string(), " has ", entries, " tokens");
@@ -45,6 +71,10 @@ void resolve_vocab_size(Resolution& r) {
         throw ConfigError(concat(
             "model.vocab_size = \"auto\": ", r.settings.data.training_shards.first(), " has neither ", manifest_name,
             " nor a vocabulary\n  do: set model.vocab_size, or data.vocabulary to the file that the shards were made with"));
+    }
+    if (of_weights > entries && of_weights - entries < vocabulary_padding) {
+        reason = concat("the weights of init_from have ", of_weights, " rows for ", entries, " tokens");
+        entries = of_weights;
     }
     std::int64_t rows = rounded_up(entries, multiple);
     if (const std::int64_t kept = r.checkpoint != nullptr ? shape_of(r.checkpoint->settings.model).vocab_size : 0; kept > 0) {
@@ -325,6 +355,7 @@ RunPlan resolve(const RequestedExperiment& requested, const Launch& launch, cons
     r.plan.origins = requested.origins;
     resolve_optimizer(r);
     warn_of_clipping(r);
+    resolve_inherited_model(r);
     resolve_vocab_size(r);
     resolve_data(r);
     resolve_compute(r);

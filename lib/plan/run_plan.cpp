@@ -22,6 +22,8 @@ std::string_view name_of(Origin origin) {
             return "file";
         case Origin::command_line:
             return "--set";
+        case Origin::init_from:
+            return "init_from";
         case Origin::checkpoint:
             return "checkpoint";
         case Origin::automatic:

@@ -208,6 +208,25 @@ TEST_CASE("nineteen wrong files are refused with the reason", "[system]") {
     CHECK_THAT(refusal(empty.path()), Says("no known weights found"));
 }
 
+TEST_CASE("settings that differ from those that the weights describe are listed before at most three tensors", "[system]") {
+    const ModelConfig described = described_model(models() / "hf/config.json");
+    BertConfig config = small_bert();
+    config.hidden_size = 32;
+    config.num_hidden_layers = 4;
+    config.layer_norm_eps = 1e-6;
+    config.vocab_size = 56;
+    const std::string message = refusal(models() / "hf", config, {.described = described});
+    CHECK_THAT(message,
+               Says("model.hidden_size: 16 in the file, 32 in this experiment\n  model.num_hidden_layers: 2 in the file, 4") &&
+                   Says("... and ") && Says("leave these settings out"));
+    CHECK_THAT(message, !Says("layer_norm_eps") && !Says("vocab_size"));
+    CHECK(std::ranges::count(message, '\n') < 12);
+    config = small_bert();
+    config.num_hidden_layers = 3;
+    CHECK(plan(WeightFiles(find_weights(models() / "hf")), config, {.missing_allowed = true, .described = described})
+              .initial.size() == 16);
+}
+
 TEST_CASE("Hugging Face's config determines the shape, and settings that compute something else are refused", "[system]") {
     const ModelConfig described = described_model(models() / "hf/config.json");
     CHECK(described.bert.hidden_size == 16);
@@ -224,6 +243,9 @@ TEST_CASE("Hugging Face's config determines the shape, and settings that compute
                       Says("num_attention_heads") && !Says("hidden_act: "));
     CHECK_THROWS_WITH(refuse_other_arithmetic(described, as_model(other), "config.json", {"hidden_size"}),
                       Says("init_changes names \"hidden_size\"") && Says("num_attention_heads"));
+    other.num_hidden_layers = 5;
+    CHECK_THROWS_WITH(refuse_other_arithmetic(described, {ModelType::bert, other, {}}, "config.json"),
+                      Says("num_attention_heads: 2") && Says("num_hidden_layers: 2 in the file, 5"));
     const TemporaryFolder folder;
     write_text(folder / "config.json", R"({"model_type": "electra", "hidden_size": 16})");
     CHECK_THROWS_WITH(described_model(folder / "config.json"), Says("model_type is \"electra\"") && Says("camembert"));

@@ -1,5 +1,6 @@
 // Runs that initialize the model from another checkpoint.
 
+#include <algorithm>
 #include <cmath>
 #include <sstream>
 
@@ -209,6 +210,39 @@ TEST_CASE("a run from weights whose tokenizer keeps accents, on shards without t
     config["strip_accents"] = false;
     write_text(folder / "hf/tokenizer_config.json", config.dump());
     CHECK(warning_of("other"));
+}
+
+TEST_CASE("a run without a model section takes that of its weights, and keeps it when their folder is gone") {
+    NEEDS_TRAIN();
+    const TemporaryFolder folder;
+    const std::vector<std::string> expected = second_run(finished_run().run);
+    CHECK(first_difference(second_run(finished_run().run, "", {{"model", nullptr}}), expected) == "");
+    const fs::path hf = folder / "hf";
+    REQUIRE(run_command(train_program + " export " + finished_run().run.string() + " --format hf --output " + hf.string())
+                .exit_code == 0);
+    const fs::path config = write_second_experiment(folder, hf, {{"model", nullptr}});
+    REQUIRE(train(config, folder / "run").exit_code == 0);
+    CHECK(first_difference(numbers_of(folder / "run"), expected) == "");
+    fs::remove_all(hf);
+    fs::remove_all(folder / "run/checkpoints/step_00000006");
+    const CommandResult resumed = train(config, folder / "run");
+    INFO(resumed.err);
+    REQUIRE(resumed.exit_code == 0);
+    CHECK(missing_words(resumed.err, {"weights from"}) != "");
+    CHECK(first_difference(numbers_of(folder / "run"), expected) == "");
+    check_refusal(train(config, folder / "other"), checkpoint_exit, {"hf: there is no such file or folder"}, "no folder");
+}
+
+TEST_CASE("a model section that contradicts the weights is refused by one short list of settings") {
+    NEEDS_TRAIN();
+    const TemporaryFolder folder;
+    const json model{{"hidden_size", 128}, {"num_hidden_layers", 12}};
+    const CommandResult result = train(write_second_experiment(folder, finished_run().run, {{"model", model}}), folder / "run");
+    check_refusal(
+        result, config_exit,
+        {"model.hidden_size: 64 in the file, 128", "model.num_hidden_layers: 2 in the file, 12", "leave these settings out"},
+        "shape");
+    CHECK(std::ranges::count(result.err, '\n') < 20);
 }
 
 TEST_CASE("inspect verifies every checkpoint of a run, and names the damaged ones") {

@@ -70,8 +70,11 @@ Source open_source(const RunPlan& plan, const std::filesystem::path& weights, bo
     else if (wanted.init_moments)
         throw ConfigError(concat("initialization.init_moments: ", *wanted.init_from, " is ", found.what,
                                  "; moments can only be read from checkpoints of this program"));
-    if (found.model)
-        refuse_other_arithmetic(described_model(*found.model), plan.settings.model, *found.model, wanted.init_changes);
+    std::optional<ModelConfig> described;
+    if (found.model) {
+        described = described_model(*found.model);
+        refuse_other_arithmetic(*described, plan.settings.model, *found.model, wanted.init_changes);
+    }
     if (found.vocabulary && !plan.data.vocabulary.empty())
         source.new_tokens = new_tokens_of(*found.vocabulary, plan.data.vocabulary);
     if (leads && found.vocabulary && !plan.data.vocabulary.empty() && !plan.data.casing.empty() && source.new_tokens.empty())
@@ -83,7 +86,8 @@ Source open_source(const RunPlan& plan, const std::filesystem::path& weights, bo
     source.plan = plan_import(*source.files, plan.settings.model,
                               {.missing_allowed = wanted.init_missing == InitMissing::random,
                                .unexpected_allowed = wanted.init_unexpected == InitUnexpected::ignore,
-                               .vocabulary_grew = !source.new_tokens.empty()});
+                               .vocabulary_grew = !source.new_tokens.empty(),
+                               .described = described});
     return source;
 }
 
@@ -98,9 +102,11 @@ void say(const Source& source) {
         log_info(concat("  ", with_thousands(std::ssize(source.new_tokens)), " new tokens: ", with_thousands(split),
                         " begin with the mean of their pieces' rows, the others with random values"));
     if (!source.tokenizer_warning.empty()) log_warning(source.tokenizer_warning);
-    for (const std::string& name : source.plan.initial)
-        log_warning(concat("  ", name, " is missing in the file and keeps its initial values"));
-    for (const std::string& name : source.plan.ignored) log_warning(concat("  ", name, " in the file is ignored"));
+    const auto warn = [](const std::vector<std::string>& names, const char* what) {
+        if (!names.empty()) log_warning(concat("  ", what, ": ", join(names)));
+    };
+    warn(source.plan.initial, "missing in the file, so these keep their initial values");
+    warn(source.plan.ignored, "ignored tensors of the file");
 }
 
 /// Reads this rank's parts of the planned parameters into `slice`; the rest keeps its values.
