@@ -5,10 +5,14 @@
 #include "sample_options.h"
 
 #include "core/error.h"
+#include "core/output/displayable.h"
 #include "core/output/log.h"
 #include "core/output/table.h"
 #include "core/strings.h"
 #include "shards/build/shard_builder.h"
+#include "tokens/models/folder_tokenizer.h"
+#include "tokens/models/open_tokenizer.h"
+#include "tokens/models/tokenizer_difference.h"
 #include "tokens/models/vocabulary_casing.h"
 
 namespace bertpretrain {
@@ -36,6 +40,29 @@ void print_summary(const ShardBuildReport& report) {
               << fixed(report.manifest.unigram_cross_entropy, 4) << " nats\n";
 }
 
+/// Takes the tokens' file and the casing from a model's folder, as transformers reads all of its files.
+/// @throws ConfigError for a folder without a tokenizer, or with one that its tokens' file and a casing do not define
+void take_from_folder(ShardBuildSettings& settings) {
+    const std::filesystem::path folder = settings.vocabulary;
+    const auto found = read_folder_tokenizer(folder, settings.samples.casing == "cased");
+    if (!found)
+        throw ConfigError(concat(folder.string(), ": has no tokenizer.json, vocab.txt or tokenizer.model, expected one of them",
+                                 "\n  do: AutoTokenizer.from_pretrained(FOLDER).save_pretrained(FOLDER) writes what is missing"));
+    for (const std::string& remark : found->remarks) log_warning(remark);
+    const auto theirs = open_folder_tokenizer(*found);
+    const Casing casing = theirs->vocabulary().own_casing().value_or(Casing::cased);
+    settings.vocabulary = found->file;
+    settings.samples.casing = casing_name(casing);
+    const auto ours = open_tokenizer(found->file, settings.samples.casing == "cased" ? Casing::cased : Casing::uncased);
+    if (const auto text = text_read_differently(*theirs, *ours))
+        throw ConfigError(concat(folder.string(), ": its other files change how ", found->file.filename().string(),
+                                 " reads text, such as \"", displayable(*text),
+                                 "\" (do_lower_case, strip_accents, added tokens), ",
+                                 "which shards do not record\n  do: name a tokenizer.json that says so itself"));
+    log_info(concat("tokenizer: ", found->file.string(), ", ", with_thousands(theirs->vocabulary().size()), " tokens, ",
+                    settings.samples.casing));
+}
+
 /// Takes the casing from the vocabulary. A reference script does not look at it, so then only a warning is logged.
 void take_casing(ShardBuildSettings& settings) {
     const Vocabulary vocabulary = Vocabulary::read(settings.vocabulary);
@@ -57,7 +84,8 @@ void add_shard_command(CLI::App& app) {
     command->add_option("TEXT", settings->texts, input_description)->required();
     command
         ->add_option("--vocabulary", settings->vocabulary,
-                     "Vocabulary file with one token per line, a tokenizer.json of Hugging Face, or a SentencePiece model")
+                     "Vocabulary file with one token per line, a tokenizer.json of Hugging Face, a SentencePiece model, or a "
+                     "model's folder with one of them")
         ->required();
     command->add_option("--output", settings->output, "Folder to write the shards, their vocabulary and manifest.json to")
         ->required();
@@ -94,7 +122,9 @@ void add_shard_command(CLI::App& app) {
                                              " cannot be combined with --compatible-with, which makes one shard of each text"));
             asked.held_out_fraction = 0;
         }
-        take_casing(*settings);
+        if (asked.compatible_with == "nothing" && std::filesystem::is_directory(settings->vocabulary))
+            take_from_folder(*settings);
+        else take_casing(*settings);
         print_summary(build_shards(*settings));
     });
 }

@@ -35,8 +35,8 @@ public:
         write_text(folder / "vocabulary.txt",
                    "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\nthe\ncat\nsat\non\na\nmat\n.\nit\nslept\n##a\n");
     }
-    std::string shard(const std::string& options) const {
-        return program + " shard " + path("text.txt") + " --vocabulary " + path("vocabulary.txt") + " --output " + path("out") +
+    std::string shard(const std::string& options, const std::string& vocabulary = "vocabulary.txt") const {
+        return program + " shard " + path("text.txt") + " --vocabulary " + path(vocabulary) + " --output " + path("out") +
                " --sequence-length 32 " + (options.find("--max-predictions") == std::string::npos ? "--max-predictions 5 " : "") +
                options;
     }
@@ -163,6 +163,28 @@ TEST_CASE("shard takes the casing from the vocabulary, and check finds shards of
     const auto report = nlohmann::json::parse(unknown.out);
     CHECK(report["training"]["unknown_share"].get<double>() > 0.3);
     CHECK(report["warnings"].size() == 2);
+}
+
+TEST_CASE("shard takes the tokenizer of a model's folder as transformers reads it, and refuses what shards do not record") {
+    const Corpus corpus;
+    const auto refused = [&](const std::string& folder, const std::string& words) {
+        const auto result = run_command(corpus.shard("--shards 1 --held-out-shards 1", folder));
+        CHECK(result.exit_code == 2);
+        CHECK(contains(result.err, words));
+    };
+    refused("", "has no tokenizer.json, vocab.txt or tokenizer.model");
+    const std::filesystem::path model = corpus.folder / "model", config = model / "tokenizer_config.json";
+    std::filesystem::create_directory(model);
+    std::filesystem::copy(corpus.folder / "vocabulary.txt", model / "vocab.txt");
+    write_text(config, R"({"do_lower_case": true, "strip_accents": false})");
+    refused("model", "its other files change how vocab.txt reads text");
+    for (const auto& [lowers, casing] : {std::pair("true", "uncased"), std::pair("false", "cased")}) {
+        write_text(config, "{\"do_lower_case\": " + std::string(lowers) + "}");
+        REQUIRE(run_command(corpus.shard("--shards 1 --held-out-shards 1 --overwrite", "model")).exit_code == 0);
+        const auto manifest = nlohmann::json::parse(read_text(corpus.folder / "out/manifest.json"));
+        CHECK(manifest.at("settings").at("casing") == casing);
+        CHECK((read_text(corpus.folder / "out/vocab.txt") == read_text(model / "vocab.txt")));
+    }
 }
 
 TEST_CASE("--compatible-with makes the same shard from each text as NVIDIA's script, and follows that script's tokenizer") {
