@@ -93,7 +93,7 @@ private:
     std::int64_t written_ = 0;
 };
 
-/// Which token of which sample each row is: the keys of its dropout.
+/// Which token of which sequence each row is: its position, and the keys of its dropout.
 void fill_row_keys(const SequenceLayout& layout, const at::Tensor& positions_T, const at::Tensor& samples_T) {
     write_filled(positions_T, {});
     write_filled(samples_T, {});
@@ -156,12 +156,14 @@ void check_sizes(const UnpaddedSamples& samples) {
 }  // namespace
 
 MicroBatch build_batch(std::span<const UnpaddedSamples> samples, at::Device device) {
-    Sequences whole, spans;
+    Sequences whole, spans, counted;  // `counted`: those in which positions count from 0
     MicroBatch batch;
     for (const UnpaddedSamples& part : samples) {
         check_sizes(part);
         append(part.lengths_B, part.numbers_B, whole);
         append_spans(part, spans);
+        if (part.is_packed) append_spans(part, counted);
+        else append(part.lengths_B, part.numbers_B, counted);
         batch.masked_positions += std::ssize(part.masked_rows_M);
     }
     const SequenceLayout layout = host_layout(whole.lengths, whole.numbers);
@@ -174,7 +176,7 @@ MicroBatch build_batch(std::span<const UnpaddedSamples> samples, at::Device devi
 
     write_filled(batch.layout.device_starts_B1, batch.layout.starts_B1);
     write_filled(batch.layout.device_samples_B, batch.layout.samples_B);
-    fill_row_keys(layout, batch.position_ids_T, batch.samples_T);
+    fill_row_keys(host_layout(counted.lengths, counted.numbers), batch.position_ids_T, batch.samples_T);
     write_filled(batch.read_rows_R.narrow(0, 0, axes.B), std::span(layout.starts_B1).first(whole.numbers.size()));
     Writer labels(batch.next_sentence_labels_B), ids(batch.input_ids_T), types(batch.token_type_ids_T), rows(batch.masked_rows_M),
         masked_labels(batch.masked_labels_M, -1);

@@ -2,8 +2,8 @@
 // What one forward and backward pass reads: real tokens, without padding between sequences.
 //
 // Axes: B sequences, T tokens, M masked positions, R = B + M rows that the heads read, A spans within which tokens attend to each
-// other: a sequence, or a part of one. T and M are rounded up to multiples of fixed numbers (build_batch.h); the fillers stand at
-// the end.
+// other: a sequence, a part of one, or a document of a packed row. T and M are rounded up to multiples of fixed numbers
+// (build_batch.h); the fillers stand at the end.
 
 #include <cstddef>
 #include <cstdint>
@@ -36,8 +36,8 @@ struct MicroBatch {
     at::Tensor numbers;                           ///< one dimension; holds the values of all tensors below
     at::Tensor input_ids_T;                       ///< fillers: 0
     at::Tensor token_type_ids_T;                  ///< 0 or 1; fillers: 0
-    at::Tensor position_ids_T;                    ///< 0 at the start of each sequence; fillers: 0
-    at::Tensor samples_T;                         ///< the sample's number of each token; fillers: 0
+    at::Tensor position_ids_T;                    ///< 0 at the start of each sequence or packed document; fillers: 0
+    at::Tensor samples_T;                         ///< the number of each token's sample, or of its packed document; fillers: 0
     at::Tensor read_rows_R;                       ///< index into T: the first token of each sequence, then masked_rows_M
     at::Tensor read_positions_R, read_samples_R;  ///< position_ids_T and samples_T at read_rows_R
     at::Tensor masked_rows_M;                     ///< index into T; fillers: 0

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <span>
+#include <utility>
 
 #include "core/error.h"
 
@@ -39,14 +40,24 @@ std::vector<std::int64_t> spans_of(std::span<const std::int32_t> ids, const Mask
     return lengths;
 }
 
+/// Returns the lengths of a packed row's documents; of another row, its length. @param mask_T of its tokens
+std::vector<std::int64_t> documents_of(std::span<const std::int8_t> mask_T) {
+    std::vector<std::int64_t> lengths;
+    for (auto begin = mask_T.begin(); begin != mask_T.end();) {
+        const auto end = std::find_if(begin, mask_T.end(), [&](auto m) { return m != *begin; });
+        lengths.push_back(end - begin);
+        begin = end;
+    }
+    return lengths;
+}
+
 }  // namespace
 
 UnpaddedSamples unpadded_sample(const ShardRows& rows, std::int64_t row, std::int64_t number, const DynamicMasking* masking,
                                 std::optional<std::int32_t> document_end) {
     check(row >= 0 && row < rows.rows, "row ", row, " of ", rows.rows);
     const auto mask_S = row_of(rows.input_mask_RS, row, rows.sequence_length);
-    const auto length =
-        static_cast<std::size_t>(std::find_if(mask_S.begin(), mask_S.end(), [](auto m) { return m != 1; }) - mask_S.begin());
+    const auto length = static_cast<std::size_t>(std::find(mask_S.begin(), mask_S.end(), std::int8_t{0}) - mask_S.begin());
     const auto ids_S = row_of(rows.input_ids_RS, row, rows.sequence_length).first(length);
     const auto types_S = row_of(rows.segment_ids_RS, row, rows.sequence_length).first(length);
     MaskedTokens masked = masked_of(rows, row, length);
@@ -64,7 +75,10 @@ UnpaddedSamples unpadded_sample(const ShardRows& rows, std::int64_t row, std::in
     sample.masked_rows_M.assign(masked.positions.begin(), masked.positions.end());
     sample.masked_labels_M.assign(masked.labels.begin(), masked.labels.end());
     if (rows.has_labels()) sample.next_sentence_labels_B = {rows.next_sentence_labels_R[static_cast<std::size_t>(row)]};
-    if (document_end) sample.attention_lengths_A = spans_of(ids, masked, *document_end);
+    std::vector<std::int64_t> documents = documents_of(mask_S.first(length));
+    sample.is_packed = documents.size() > 1;
+    if (sample.is_packed) sample.attention_lengths_A = std::move(documents);
+    else if (document_end) sample.attention_lengths_A = spans_of(ids, masked, *document_end);
     return sample;
 }
 

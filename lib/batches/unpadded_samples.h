@@ -20,9 +20,12 @@ struct UnpaddedSamples {
     std::vector<std::int64_t> next_sentence_labels_B;  ///< 1: the second segment is a random one; empty: all 0
     /// Tokens of each span within which tokens attend to each other. Every sample is one span or several. Empty: lengths_B.
     std::vector<std::int64_t> attention_lengths_A;
+    /// Whether each of those spans is a sequence of its own, a document of a packed row: its positions count from its start.
+    bool is_packed = false;
 };
 
-/// Returns one sample, the real tokens of a row. The row's list of masked positions ends at its first 0.
+/// Returns one sample, the real tokens of a row. The row's list of masked positions ends at its first 0. In a packed row
+/// (shard_rows.h) each document is a span of attention, with any document_end.
 /// @param rows checked rows (check_rows)
 /// @param number of the sample in the order of the run
 /// @param masking rules for masks that replace the row's; null: the row's stay

@@ -13,13 +13,14 @@ struct Words {
     std::vector<std::int32_t> positions, begins;
 };
 
+/// A word always ends at [CLS], where a document of a packed row begins.
 Words words_of(std::span<const std::int32_t> tokens, const MaskingSettings& settings, const SpecialIds& special_ids) {
     Words words;
     words.positions.reserve(tokens.size());
     bool begins = true;
     for (std::size_t i = 0; i < tokens.size(); ++i) {
         if (tokens[i] == special_ids.cls || tokens[i] == special_ids.sep) {
-            begins = begins || settings.separator_ends_word;
+            begins = begins || settings.separator_ends_word || tokens[i] == special_ids.cls;
             continue;
         }
         if (std::exchange(begins, false) || settings.continues_word[static_cast<std::size_t>(tokens[i])] == 0)

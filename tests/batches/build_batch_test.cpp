@@ -142,6 +142,38 @@ TEST_CASE("with a document's end, each document of a row is a span of attention 
     CHECK(values_of(batch.read_rows_R.narrow(0, 0, 2)) == Values{0, 8});
 }
 
+TEST_CASE("a packed row is one sample; each of its documents has positions, attention and dropout of its own") {
+    constexpr std::int32_t sep = 3, word = 50;
+    ShardRows rows = empty_rows(2, 10, 2, /*has_labels=*/false);
+    rows.input_ids_RS = {2, word, sep, sep,  2,   sep, 2, word, sep, 0,  // a text may hold a [SEP]
+                         2, word, sep, word, sep, 0,   0, 0,    0,   0};
+    rows.input_mask_RS = {1, 1, 1, 1, 2, 2, 3, 3, 3, 0, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0};
+    rows.masked_lm_positions_RP = {1, 7, 3, 0};
+    rows.masked_lm_ids_RP = {word, word, word, 0};
+    constexpr std::int64_t next = std::int64_t{1} << 48;
+    for (const bool divides : {false, true}) {
+        const std::vector<UnpaddedSamples> samples =
+            unpadded_samples(rows, {0, 1}, {7, 8}, divides ? std::optional(sep) : std::nullopt);
+        CHECK(samples[0].attention_lengths_A == Values{4, 2, 3});
+        CHECK(samples[1].attention_lengths_A == (divides ? Values{3, 2} : Values{}));
+        const MicroBatch batch = build_batch(samples);
+        CHECK(batch.sequences() == 2);
+        CHECK(batch.tokens() == 14);
+        CHECK(batch.masked() == 3);
+        CHECK(batch.layout.longest == (divides ? 4 : 5));
+        CHECK(batch.layout.starts_B1 == (divides ? Values{0, 4, 6, 9, 12, 14} : Values{0, 4, 6, 9, 14}));
+        CHECK(batch.layout.samples_B ==
+              (divides ? Values{7, 7 + next, 7 + 2 * next, 8, 8 + next} : Values{7, 7 + next, 7 + 2 * next, 8}));
+        CHECK(values_of(batch.position_ids_T) == filled({0, 1, 2, 3, 0, 1, 0, 1, 2, 0, 1, 2, 3, 4}, token_multiple(at::kCPU)));
+        CHECK(values_of(batch.samples_T) ==
+              filled({7, 7, 7, 7, 7 + next, 7 + next, 7 + 2 * next, 7 + 2 * next, 7 + 2 * next, 8, 8, 8, 8, 8},
+                     token_multiple(at::kCPU)));
+        CHECK(values_of(batch.read_rows_R.narrow(0, 0, 5)) == Values{0, 9, 1, 7, 12});
+        CHECK(values_of(batch.read_positions_R.narrow(0, 0, 5)) == Values{0, 0, 1, 1, 3});
+        CHECK(values_of(batch.read_samples_R.narrow(0, 0, 5)) == Values{7, 8, 7, 7 + 2 * next, 8});
+    }
+}
+
 TEST_CASE("spans of attention that cross samples or do not cover them are refused") {
     UnpaddedSamples samples;
     samples.lengths_B = {3, 4};

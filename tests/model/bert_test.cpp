@@ -178,6 +178,40 @@ TEST_CASE("losses and gradients do not depend on how samples are cut into micro-
     }
 }
 
+TEST_CASE("loss and gradients of packed rows are those of their documents in rows of their own, with dropout and without") {
+    for (auto [name, config] : odd_models()) {
+        CAPTURE(name);
+        set_next_sentence(config, false);
+        UnpaddedSamples alone = random_samples(config, {17, 9, 1, 5, 12});
+        UnpaddedSamples packed = part_of(alone, 0, 4), last = part_of(alone, 4, 5);
+        packed.attention_lengths_A = std::exchange(packed.lengths_B, {17 + 9 + 1 + 5});
+        packed.numbers_B = {3};
+        packed.next_sentence_labels_B.clear();
+        packed.is_packed = true;
+        last.numbers_B = {4};
+        constexpr std::int64_t next = std::int64_t{1} << 48;
+        alone.numbers_B = {3, 3 + next, 3 + 2 * next, 3 + 3 * next, 4};
+        const MicroBatch rows = build_batch(std::vector<UnpaddedSamples>{packed, last}), documents = build_batch(alone);
+        CHECK(rows.sequences() == 2);
+        const LossScale scale = mean_over(documents);
+        OwnedModel of_rows(config, at::kFloat, {5, false}), of_documents(config, at::kFloat, {5, false});
+        of_rows.randomize(9);
+        of_documents.randomize(9);
+        const double loss = loss_of(sums_of(of_documents, documents, scale), scale);
+        CHECK(loss_of(sums_of(of_rows, rows, scale), scale) == Approx(loss).epsilon(1e-6));
+        for (const PlacedParameter& parameter : of_rows.parameters.layout().parameters()) {
+            CAPTURE(parameter.spec.name);
+            CHECK(relative_error(of_rows.parameters.gradient(parameter.spec.name),
+                                 of_documents.parameters.gradient(parameter.spec.name)) <= 1e-5);
+        }
+        const LossSums without_dropout(at::kCPU), expected(at::kCPU);
+        of_rows->add_losses(rows, without_dropout);
+        of_documents->add_losses(documents, expected);
+        CHECK(without_dropout.values().mlm_loss == Approx(expected.values().mlm_loss).epsilon(1e-6));
+        CHECK(without_dropout.values().mlm_loss * scale.mlm != Approx(loss).epsilon(1e-6));
+    }
+}
+
 TEST_CASE("gradients accumulate, and another seed gives other dropout masks") {
     const BertConfig config = odd_config("post_ln");
     const MicroBatch batch = random_batch(config, lengths);

@@ -97,7 +97,21 @@ TEST_CASE("an invalid row is reported with its column, the value found and the r
     CHECK(contains(message([&](ShardRows& r) { r.masked_lm_ids_RP[p] = 1 << 30; }), "masked_lm_ids" + at + "0] is 1073741824"));
     CHECK(contains(message([&](ShardRows& r) { r.input_mask_RS[s] = 0; }), "input_mask" + at + "0] is 0, expected 1"));
     CHECK(contains(message([&](ShardRows& r) { r.input_mask_RS[s + 2] = 0; }), "input_mask" + at + "3] is 1, expected 0"));
-    CHECK(contains(message([&](ShardRows& r) { r.input_mask_RS[s + 2] = 2; }), "input_mask" + at + "2] is 2, expected 0"));
+    CHECK(contains(message([&](ShardRows& r) { r.input_mask_RS[s + 2] = 2; }),
+                   "input_mask" + at + "2] is 2, expected 0 or 1, because a row with a label of next sentences"));
+    const auto without_labels = [&](std::int8_t second, std::int8_t third) {
+        return message([&](ShardRows& r) {
+            r.next_sentence_labels_R.clear();
+            r.input_mask_RS[s + 1] = second;
+            std::fill(r.input_mask_RS.begin() + static_cast<std::ptrdiff_t>(s + 2),
+                      r.input_mask_RS.begin() + static_cast<std::ptrdiff_t>(s + end), third);
+        });
+    };
+    CHECK(without_labels(1, 2) == "accepted");  // packed: a document of two tokens, then one of the others
+    CHECK(without_labels(2, 3) == "accepted");
+    CHECK(contains(without_labels(3, 3), "input_mask" + at + "1] is 3, expected 0, 1, or 2 for the next document"));
+    CHECK(contains(without_labels(2, 1), "input_mask" + at + "2] is 1, expected 0, 2, or 3 for the next document"));
+    CHECK(contains(without_labels(-1, 1), "input_mask" + at + "1] is -1, expected 0"));
     CHECK(contains(message([&](ShardRows& r) { r.segment_ids_RS[s + 2] = 2; }), "segment_ids" + at + "2] is 2, expected 0 or 1"));
     CHECK(contains(message([&](ShardRows& r) { r.next_sentence_labels_R[static_cast<std::size_t>(row)] = 3; }),
                    "next_sentence_labels" + at + "0] is 3"));

@@ -146,3 +146,14 @@ TEST_CASE("whole words are masked or kept, and never more tokens than requested"
     }
     CHECK(masked_tokens > wanted_tokens * 95 / 100);
 }
+
+TEST_CASE("a word ends where the next document of a packed row begins") {
+    std::vector<std::uint8_t> continues(vocabulary_size);
+    continues[600] = 1;
+    const MaskingSettings settings{0.15, 20, continues};
+    for (std::uint64_t i = 0; i < 20; ++i) {
+        std::vector<std::int32_t> tokens{special_ids.cls, 100, special_ids.sep, special_ids.cls, 600, special_ids.sep};
+        StreamRng rng(RandomSequence(5, Purpose::masking, i));
+        CHECK(mask_tokens(tokens, settings, special_ids, vocabulary_size, rng).positions.size() == 1);  // one of two words
+    }
+}

@@ -16,11 +16,21 @@ struct Place {
     }
 };
 
+/// @param may_be_packed whether the row may hold several documents
 /// @returns the number of tokens
-std::int64_t check_mask(const std::int8_t* mask_S, std::int64_t columns, const Place& place) {
-    std::int64_t length = 0;
-    while (length < columns && mask_S[length] == 1) ++length;
-    if (length == 0) place.refuse("input_mask", 0, mask_S[0], "1, because a row must have at least one token");
+std::int64_t check_mask(const std::int8_t* mask_S, std::int64_t columns, bool may_be_packed, const Place& place) {
+    if (mask_S[0] != first_document) place.refuse("input_mask", 0, mask_S[0], "1, because a row must have at least one token");
+    std::int64_t length = 1;
+    for (std::int8_t number = first_document; length < columns && mask_S[length] != 0; ++length) {
+        if (mask_S[length] == number) continue;
+        if (!may_be_packed)
+            place.refuse("input_mask", length, mask_S[length],
+                         "0 or 1, because a row with a label of next sentences is one sequence");
+        if (mask_S[length] != next_document(number))
+            place.refuse("input_mask", length, mask_S[length], "0, ", int{number}, ", or ", int{next_document(number)},
+                         " for the next document of a packed row");
+        number = mask_S[length];
+    }
     for (std::int64_t s = length; s < columns; ++s)
         if (mask_S[s] != 0)
             place.refuse("input_mask", s, mask_S[s], "0: all columns after the first 0 (column ", length, ") must be 0");
@@ -54,7 +64,7 @@ void check_rows(const ShardRows& rows, std::int32_t vocabulary_size, const std::
     const std::int64_t S = rows.sequence_length, P = rows.max_predictions;
     for (std::int64_t r = 0; r < rows.rows; ++r) {
         const Place place{where, first_row + r};
-        const std::int64_t length = check_mask(rows.input_mask_RS.data() + r * S, S, place);
+        const std::int64_t length = check_mask(rows.input_mask_RS.data() + r * S, S, !rows.has_labels(), place);
         check_ids("input_ids", rows.input_ids_RS.data() + r * S, S, vocabulary_size, place);
         const std::int8_t* segments_S = rows.segment_ids_RS.data() + r * S;
         for (std::int64_t s = 0; s < S; ++s)

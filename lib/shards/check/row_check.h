@@ -8,7 +8,8 @@
 
 namespace bertpretrain {
 
-/// Checks every value of `rows`. Ids must be in the vocabulary. The input mask must be ones, at least one, followed by zeros.
+/// Checks every value of `rows`. Ids must be in the vocabulary. The input mask must be ones, at least one, followed by zeros; in
+/// rows without labels, documents' numbers (shard_rows.h) followed by zeros.
 /// Segments, and labels where rows have them, must be 0 or 1. Masked positions must ascend within the tokens after [CLS],
 /// followed by zeros only.
 /// @param where the file's name, prefix of the message
