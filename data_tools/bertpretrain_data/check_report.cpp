@@ -17,6 +17,7 @@ ordered_json to_json(const ShardContent& content) {
             {"masked", content.masked},
             {"masking_rate", content.masking_rate()},
             {"mean_length", content.mean_length()},
+            {"documents_per_row", content.documents_per_row()},
             {"random_next_share", content.labelled > 0 ? ordered_json(content.random_next_share()) : ordered_json(nullptr)},
             {"mask_token_share", content.mask_share()},
             {"unchanged_share", content.unchanged_share()},
@@ -115,6 +116,9 @@ std::string check_table(const FolderReport& report) {
     if (report.held_out.rows > 0) table.add(cells("all held out", report.held_out, ""));
     return concat(table.text(), duplicates_text(report),
                   "unigram cross-entropy of training labels: ", fixed(report.unigram_cross_entropy, 4), " nats\n",
+                  report.training.documents > report.training.rows
+                      ? concat("packed: ", fixed(report.training.documents_per_row(), 2), " documents per training row\n")
+                      : "",
                   report.rules_version ? concat("made by version ", *report.rules_version, " of the rules\n") : "");
 }
 

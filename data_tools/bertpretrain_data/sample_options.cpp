@@ -33,6 +33,9 @@ SampleOptions::SampleOptions(CLI::App& command, SampleSettings& settings) {
         ->capture_default_str();
     command.add_flag("--across-documents", settings.across_documents,
                      "With --objective mlm, fill the rest of a row with the next article, after a [SEP]");
+    command.add_flag("--best-fit", settings.best_fit,
+                     "With --objective mlm, pack whole articles into rows by best-fit: each has its own [CLS] and [SEP], and "
+                     "tokens attend only to those of their article");
     add_counts(command, settings);
     add_rules(command, settings);
 }

@@ -138,7 +138,8 @@ void write_manifest(const fs::path& folder, const Manifest& manifest) {
     const Frame frame{format_version,      manifest.rules_version,         manifest.settings,
                       manifest.vocabulary, manifest.unigram_cross_entropy, sum_up(manifest)};
     ordered_json document = write_config(frame);
-    if (manifest.rules_version == 1) document.erase("rules_version");  // the same bytes as from older programs
+    if (manifest.rules_version == 1) document.erase("rules_version");         // the same bytes as from older programs
+    if (!manifest.settings.best_fit) document["settings"].erase("best_fit");  // likewise
     if (manifest.vocabulary.sha256.empty()) document["vocabulary"].erase("sha256");
     if (!manifest.corpus.empty()) document["corpus"] = to_json(manifest.corpus);
     document["shards"] = ordered_json::array();

@@ -28,6 +28,7 @@ struct SampleSettings {
     double held_out_fraction = 0.1;
     std::string objective = "mlm_nsp";
     bool across_documents = false;
+    bool best_fit = false;
 
     /// Whether rows have labels of next sentences.
     bool has_labels() const { return objective == "mlm_nsp"; }
@@ -55,6 +56,8 @@ struct SampleSettings {
               "sentences.");
         field("across_documents", self.across_documents, any,
               "With objective mlm, whether a row may hold the text of several articles.");
+        field("best_fit", self.best_fit, any,
+              "With objective mlm, whether articles are packed by best-fit, each as a sequence of its own.");
     }
 };
 

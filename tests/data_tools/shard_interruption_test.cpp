@@ -30,10 +30,12 @@ public:
         write_text(folder / "text.txt", text);
         write_text(folder / "vocabulary.txt", vocabulary);
     }
+    std::string options;  ///< further ones of the command
+
     std::string shard(const std::string& output, int shards = 12) const {
         return PROGRAM_FOLDER "/bertpretrain_data shard " + path("text.txt") + " --vocabulary " + path("vocabulary.txt") +
                " --output " + path(output) + " --shards " + std::to_string(shards) +
-               " --held-out-shards 1 --threads 1 --duplicate-factor 8";
+               " --held-out-shards 1 --threads 1 --duplicate-factor 8 " + options;
     }
     std::string path(const std::string& name) const { return (folder / name).string(); }
 
@@ -88,7 +90,9 @@ TEST_CASE("a full disk ends shard with exit code 3 and one message, and the same
 }
 
 TEST_CASE("shard killed in the middle leaves a folder that readers refuse, and the same command starts over") {
-    const Corpus corpus;
+    Corpus corpus;
+    corpus.options = GENERATE("", "--objective mlm --best-fit");
+    CAPTURE(corpus.options);
     REQUIRE(run_command(corpus.shard("undisturbed")).exit_code == 0);
     const auto undisturbed = content(corpus.folder / "undisturbed");
     const std::filesystem::path output = corpus.folder / "killed";

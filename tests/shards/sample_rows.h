@@ -52,6 +52,11 @@ inline SampleRules packing_rules(bool across_documents, std::int64_t sequence_le
     rules.packs = PackSettings{sequence_length, across_documents};
     return rules;
 }
+inline SampleRules best_fit_rules(std::int64_t sequence_length = 64) {
+    SampleRules rules = made_up_rules(sequence_length);
+    rules.packs = PackSettings{sequence_length, false, /*best_fit=*/true};
+    return rules;
+}
 
 /// Returns `count` valid rows.
 inline ShardRows made_up_rows(std::int64_t count, std::int64_t sequence_length = 64, std::int64_t max_predictions = 10) {

@@ -2,6 +2,7 @@
 #include <cmath>
 #include <map>
 #include <set>
+#include <sstream>
 
 #include "core/error.h"
 #include "core/files/files.h"
@@ -313,4 +314,59 @@ TEST_CASE("equal texts with other masks are counted apart from equal rows, and s
     CHECK(found.texts == own.texts + 20);
     CHECK(found.rows < own.rows + 5);
     CHECK(found.held_out_trained == 20);
+}
+
+TEST_CASE(
+    "with best_fit, the number of threads changes no byte, each article is whole in the rows, and check knows packed rows") {
+    const Corpus corpus;
+    const auto settings_of = [&](const std::string& output, std::size_t threads) {
+        ShardBuildSettings settings = corpus.settings(output, threads);
+        settings.samples.objective = "mlm";
+        settings.samples.best_fit = true;
+        settings.samples.short_seq_prob = 0;
+        settings.samples.duplicate_factor = 1;
+        settings.samples.sequence_length = 1024;
+        settings.samples.max_predictions = 100;
+        return settings;
+    };
+    build_shards(settings_of("one", 1));
+    build_shards(settings_of("four", 4));
+    for (const std::string& name : all_files)
+        CHECK(read_text(corpus.folder / "one" / name) == read_text(corpus.folder / "four" / name));
+    std::map<std::int32_t, std::int64_t> expected, found;  // tokens by article
+    std::istringstream words(read_text(corpus.folder / "text.txt"));
+    for (std::string word; words >> word;) ++expected[5 + std::stoi(word.substr(1))];
+    std::int64_t documents = 0;
+    for (const auto& file : list_files(corpus.folder / "one", {".h5"})) {
+        const ShardReader reader(file);
+        ShardRows rows = reader.read(0, reader.rows());
+        restore_text(rows);
+        for (std::size_t i = 0; i < rows.input_ids_RS.size(); ++i) {
+            if (rows.input_ids_RS[i] >= 5) ++found[rows.input_ids_RS[i]];
+            documents += rows.input_ids_RS[i] == 2 ? 1 : 0;
+        }
+    }
+    CHECK(found == expected);
+    CHECK(documents == 60);
+    const FolderReport report = check_shard_folder(corpus.folder / "one", std::nullopt, 2);
+    CHECK(report.problems.empty());
+    CHECK(report.training.documents + report.held_out.documents == 60);
+
+    const std::filesystem::path manifest = corpus.folder / "one" / "manifest.json";
+    std::string text = read_text(manifest);
+    const std::string best_fit = "\"best_fit\": true";
+    REQUIRE(contains(text, best_fit));
+    write_text(manifest, text.replace(text.find(best_fit), best_fit.size(), "\"best_fit\": false"));
+    CHECK(contains(problems(corpus.folder / "one").front(), "has packed rows, but the manifest says best_fit false"));
+}
+
+TEST_CASE("packed rows have no next sentences, and are packed in one way") {
+    const Corpus corpus;
+    ShardBuildSettings settings = corpus.settings("out");
+    settings.samples.best_fit = true;
+    CHECK(contains(refusal(settings), "--best-fit: needs --objective mlm"));
+    settings.samples.objective = "mlm";
+    settings.samples.short_seq_prob = 0;
+    settings.samples.across_documents = true;
+    CHECK(contains(refusal(settings), "--best-fit: cannot be combined with --across-documents"));
 }

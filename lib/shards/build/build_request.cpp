@@ -27,6 +27,10 @@ void check_objective(const SampleSettings& samples) {
     const bool packs = !samples.has_labels();
     require_request(packs || !samples.across_documents,
                     "--across-documents: needs --objective mlm, because the next sentence belongs to one document");
+    require_request(packs || !samples.best_fit,
+                    "--best-fit: needs --objective mlm, because a row for next sentences holds one pair of segments");
+    require_request(!samples.best_fit || !samples.across_documents,
+                    "--best-fit: cannot be combined with --across-documents, which packs articles in turn");
     require_request(!packs || samples.short_seq_prob == 0,
                     concat("--short-sequence-probability ", samples.short_seq_prob,
                            ": must be 0 with --objective mlm, which fills every row with as many sentences as fit"));
@@ -87,15 +91,16 @@ std::shared_ptr<const Tokenizer> make_tokenizer(const SampleSettings& samples, c
 }
 
 SampleRules sample_rules(const SampleSettings& settings, const Vocabulary& vocabulary) {
-    return {
-        {settings.sequence_length, settings.short_seq_prob, settings.compatible_with == "google"},
-        masking_settings(vocabulary, settings.masked_lm_prob, settings.max_predictions, settings.whole_word_masking),
-        vocabulary.specials(),
-        vocabulary.size(),
-        settings.seed,
-        settings.duplicate_factor,
-        settings.has_labels() ? std::nullopt : std::optional(PackSettings{settings.sequence_length, settings.across_documents}),
-        vocabulary.has_own_rules() ? vocabulary.specials().pad : 0};
+    return {{settings.sequence_length, settings.short_seq_prob, settings.compatible_with == "google"},
+            masking_settings(vocabulary, settings.masked_lm_prob, settings.max_predictions, settings.whole_word_masking),
+            vocabulary.specials(),
+            vocabulary.size(),
+            settings.seed,
+            settings.duplicate_factor,
+            settings.has_labels()
+                ? std::nullopt
+                : std::optional(PackSettings{settings.sequence_length, settings.across_documents, settings.best_fit}),
+            vocabulary.has_own_rules() ? vocabulary.specials().pad : 0};
 }
 
 }  // namespace bertpretrain

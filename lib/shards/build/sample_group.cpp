@@ -17,9 +17,9 @@ constexpr std::int64_t rows_ahead = 4;
 
 SampleGroup::SampleGroup(Documents documents, SampleRules rules, std::uint32_t number, std::size_t threads)
     : documents_(std::move(documents)), rules_(std::move(rules)), number_(number) {
-    if (rules_.packs) packs_ = pack_documents(documents_, *rules_.packs);
+    if (rules_.packs) packed_ = pack_documents(documents_, *rules_.packs);
     else build_pairs_of_documents(threads);
-    const std::size_t samples = rules_.packs ? packs_.size() * static_cast<std::size_t>(rules_.duplicate_factor) : pairs_.size();
+    const std::size_t samples = packed_ ? packed_->rows() * static_cast<std::size_t>(rules_.duplicate_factor) : pairs_.size();
     check(samples <= std::numeric_limits<std::uint32_t>::max(), "a group has at most 2^32 - 1 samples, not ", samples);
     order_.resize(samples);
     std::iota(order_.begin(), order_.end(), std::uint32_t{0});
@@ -43,7 +43,7 @@ void SampleGroup::build_pairs_of_documents(std::size_t threads) {
 }
 
 std::int64_t SampleGroup::token_count() const {
-    return rules_.packs ? total_length(packs_) * rules_.duplicate_factor : total_length(pairs_);
+    return packed_ ? packed_->total_length() * rules_.duplicate_factor : total_length(pairs_);
 }
 
 /// Prefetches a sample's tokens, because shuffled rows read memory at random and would each wait for a cache miss.
@@ -52,9 +52,9 @@ void SampleGroup::fetch_ahead(std::uint32_t sample) const {
         const std::span<const std::int32_t> tokens = documents_.tokens(begin, size);
         for (std::size_t t = 0; t < tokens.size(); t += 16) __builtin_prefetch(&tokens[t]);
     };
-    if (rules_.packs) {
-        const PackedText& pack = packs_[sample % packs_.size()];
-        return fetch(pack.begin, pack.size);
+    if (packed_) {
+        for (const TextPiece& piece : packed_->row(sample % packed_->rows())) fetch(piece.begin, piece.size);
+        return;
     }
     fetch(pairs_[sample].a_begin, pairs_[sample].a_size);
     fetch(pairs_[sample].b_begin, pairs_[sample].b_size);
@@ -62,16 +62,15 @@ void SampleGroup::fetch_ahead(std::uint32_t sample) const {
 
 std::span<std::int32_t> SampleGroup::put_sample(std::uint32_t sample, ShardRows& rows, std::int64_t row) const {
     const std::span<std::int32_t> tokens =
-        rules_.packs ? put_packed(documents_, packs_[sample % packs_.size()], rules_.special_ids, rows, row)
-                     : put_pair(documents_, pairs_[sample], rules_.special_ids, rows, row);
+        packed_ ? put_packed(documents_, *packed_, sample % packed_->rows(), rules_.special_ids, rows, row)
+                : put_pair(documents_, pairs_[sample], rules_.special_ids, rows, row);
     const auto end = static_cast<std::ptrdiff_t>((row + 1) * rows.sequence_length);
     std::fill(tokens.data() + tokens.size(), rows.input_ids_RS.data() + end, rules_.padding);
     return tokens;
 }
 
 ShardRows SampleGroup::rows(std::int64_t first, std::int64_t count) const {
-    ShardRows rows =
-        empty_rows(count, rules_.pairs.sequence_length, rules_.masking.max_predictions, /*has_labels=*/!rules_.packs);
+    ShardRows rows = empty_rows(count, rules_.pairs.sequence_length, rules_.masking.max_predictions, /*has_labels=*/!packed_);
     for (std::int64_t r = 0; r < count; ++r) {
         if (r + rows_ahead < count) fetch_ahead(order_[static_cast<std::size_t>(first + r + rows_ahead)]);
         const std::uint32_t sample = order_[static_cast<std::size_t>(first + r)];

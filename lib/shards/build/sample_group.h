@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -10,8 +11,8 @@
 
 namespace bertpretrain {
 
-/// All samples of a group of documents, a pure function of the documents, the rules and the group's number. Keeps the tokens
-/// and at most 20 bytes per sample; rows are made on request.
+/// All samples of a group of documents, a pure function of the documents, the rules and the group's number. Keeps the tokens,
+/// at most 20 bytes per sample, and 8 bytes per piece of text that is packed; rows are made on request.
 class SampleGroup {
 public:
     /// @param number index of the group in the corpus; determines the masks and the order of rows
@@ -33,7 +34,7 @@ private:
     SampleRules rules_;
     std::uint32_t number_;
     std::vector<SentencePair> pairs_;   // in document order; empty where the rules pack
-    std::vector<PackedText> packs_;     // in document order; sample i is pack i modulo their number
+    std::optional<PackedText> packed_;  // where the rules pack; sample i is row i modulo their number
     std::vector<std::uint32_t> order_;  // row -> sample
 };
 

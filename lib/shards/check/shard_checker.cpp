@@ -92,6 +92,8 @@ void check_shard(const fs::path& file, const std::optional<Manifest>& manifest, 
     if (record != nullptr) {
         compare(file.string(), "tokens", shard.content.tokens, record->tokens);
         compare(file.string(), "masked", shard.content.masked, record->masked);
+        if (shard.content.documents > shard.content.rows && !manifest->settings.best_fit)
+            throw DataError(concat(file.string(), ": has packed rows, but the manifest says best_fit false"));
     }
     shard.is_sound = true;
 }

@@ -12,6 +12,14 @@ void count(std::vector<std::int64_t>& histogram, std::int64_t place) {
     ++histogram[index];
 }
 
+/// Returns the number of documents in a packed row; 1 for another row.
+std::int64_t row_documents(const ShardRows& rows, std::int64_t row, std::int64_t length) {
+    const std::int8_t* mask_S = rows.input_mask_RS.data() + row * rows.sequence_length;
+    std::int64_t documents = 1;
+    for (std::int64_t s = 1; s < length; ++s) documents += mask_S[s] != mask_S[s - 1] ? 1 : 0;
+    return documents;
+}
+
 void add_histogram(std::vector<std::int64_t>& to, const std::vector<std::int64_t>& from) {
     to.resize(std::max(to.size(), from.size()));
     for (std::size_t i = 0; i < from.size(); ++i) to[i] += from[i];
@@ -43,6 +51,7 @@ void ShardContent::add(const ShardRows& added, const ShardRows& unmasked, const 
         if (ids) unknown += std::count(begin, begin + length, ids->unk);
         ++rows;
         tokens += length;
+        documents += row_documents(added, r, length);
         masked += row_masks;
         if (added.has_labels()) {
             ++labelled;
@@ -56,6 +65,7 @@ void ShardContent::add(const ShardRows& added, const ShardRows& unmasked, const 
 void ShardContent::add(const ShardContent& other) {
     rows += other.rows;
     tokens += other.tokens;
+    documents += other.documents;
     masked += other.masked;
     labelled += other.labelled;
     random_next += other.random_next;

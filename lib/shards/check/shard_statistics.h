@@ -13,6 +13,7 @@ namespace bertpretrain {
 /// Counts over the rows of one or more shards.
 struct ShardContent {
     std::int64_t rows = 0, tokens = 0, masked = 0;
+    std::int64_t documents = 0;                 ///< of packed rows; another row counts as one
     std::int64_t labelled = 0;                  ///< rows with a label of next sentences
     std::int64_t random_next = 0;               ///< rows whose second segment is random
     std::int64_t as_mask = 0;                   ///< masked positions with [MASK]; counted only if its id is known
@@ -23,6 +24,7 @@ struct ShardContent {
 
     double masking_rate() const { return share(masked, tokens); }
     double mean_length() const { return share(tokens, rows); }
+    double documents_per_row() const { return share(documents, rows); }
     double unknown_share() const { return share(unknown, tokens); }
     double random_next_share() const { return share(random_next, labelled); }
     double mask_share() const { return share(as_mask, masked); }
@@ -40,7 +42,7 @@ private:
     }
 };
 
-/// Returns the number of tokens in a row: the leading ones of its input mask.
+/// Returns the number of tokens in a row: up to the first 0 of its input mask.
 std::int64_t row_length(const ShardRows& rows, std::int64_t row);
 /// Returns the number of masked positions in a row: those before the first 0, which is the position of [CLS].
 std::int64_t row_masked(const ShardRows& rows, std::int64_t row);
