@@ -148,7 +148,24 @@ private:
                                        ", expected ", shape_text(parameter.shape)));
             return;
         }
+        if (is_ambiguous(parameter, stored))
+            problems_.push_back(concat("ambiguous:  \"", printable(stored.name, 300), "\" has ", stored.shape[0],
+                                       " rows, which are those of a model_type ", join_types(*rules_.other_form),
+                                       " or some more than this model needs; its config.json has to be beside it"));
         plan_.imports.push_back(import);
+    }
+
+    /// Whether the names alone do not say in which form the file is, and another form's rows would fit this parameter exactly.
+    bool is_ambiguous(const ParameterSpec& parameter, const StoredTensor& stored) const {
+        if (files_.found().model || prefix_.has_base || rules_.other_form == nullptr || stored.shape.empty()) return false;
+        return std::ranges::any_of(rules_.other_form->rows, [&](const StoredRows& rows) {
+            return rows.unused > 0 && parameter.name.ends_with(rows.parameter) &&
+                   stored.shape[0] == parameter.shape[0] + rows.unused;
+        });
+    }
+
+    static std::string join_types(const NamingRules& form) {
+        return join(std::vector<std::string>(form.model_types.begin(), form.model_types.end()), " / ");
     }
 
     /// Handles rows in other places, and the cases in which their number may differ. @returns whether the tensor can be used

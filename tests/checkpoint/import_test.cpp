@@ -153,6 +153,19 @@ TEST_CASE("tensors that are converted, padded, truncated or repeated are reporte
     CHECK(read(files, smaller.imports[1], 8 * 16) == std::vector<float>(positions.begin(), positions.begin() + 8 * 16));
 }
 
+TEST_CASE("an encoder without config.json whose positions may be RoBERTa's, two rows further on, is refused", "[system]") {
+    const TemporaryFolder folder;
+    fs::copy(models() / "encoder", folder / "alone", fs::copy_options::recursive);
+    fs::remove(folder / "alone/config.json");
+    BertConfig config = small_bert();
+    const ImportChoices choices{.missing_allowed = true};
+    CHECK(refusal(folder / "alone", config, choices).empty());
+    config.max_position_embeddings = 22;  // the file has 24
+    CHECK_THAT(refusal(folder / "alone", config, choices),
+               Says("ambiguous:") && Says("24 rows") && Says("roberta") && Says("its config.json has to be beside it"));
+    CHECK(refusal(models() / "encoder", config, choices).empty());
+}
+
 TEST_CASE("a model without its heads is refused, unless missing parameters are allowed", "[system]") {
     CHECK_THAT(refusal(models() / "encoder"), Says("missing:    \"cls.predictions.bias\"") &&
                                                   Says("missing:    \"cls.seq_relationship.weight\"") && Says("init_missing"));
@@ -244,7 +257,7 @@ TEST_CASE("Hugging Face's config determines the shape, and settings that compute
     CHECK_THROWS_WITH(refuse_other_arithmetic(described, as_model(other), "config.json", {"hidden_size"}),
                       Says("init_changes names \"hidden_size\"") && Says("num_attention_heads"));
     other.num_hidden_layers = 5;
-    CHECK_THROWS_WITH(refuse_other_arithmetic(described, {ModelType::bert, other, {}}, "config.json"),
+    CHECK_THROWS_WITH(refuse_other_arithmetic(described, as_model(other), "config.json"),
                       Says("num_attention_heads: 2") && Says("num_hidden_layers: 2 in the file, 5"));
     const TemporaryFolder folder;
     write_text(folder / "config.json", R"({"model_type": "electra", "hidden_size": 16})");
