@@ -69,7 +69,8 @@ struct DataConfig {
               "RoBERTa; the model then has no pooler and no head for next sentences, and labels in the shards are ignored.");
         field("block_diagonal", self.block_diagonal, any,
               "With objective mlm, whether attention stays inside each document of a row that holds several (shard "
-              "--across-documents): no token attends beyond the [SEP]s around it. Positions still count from the row's start.");
+              "--across-documents): no token attends beyond the [SEP]s around it. Positions still count from the row's start. In "
+              "packed rows (shard --best-fit) attention stays inside each document without it.");
         field("sequence_length", self.sequence_length, between(8, 65536),
               "Tokens per sample, padding included. Must equal that of the shards.");
         field("vocabulary", self.vocabulary, any,

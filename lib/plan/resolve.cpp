@@ -131,7 +131,8 @@ void warn_of_clipping(Resolution& r) {
 void refuse_missing_labels(Objective objective, const DataPlan& data, const Manifest& manifest) {
     if (objective == Objective::mlm || manifest.settings.has_labels()) return;
     throw ConfigError(concat("data.objective = \"mlm_nsp\": the shards of ", data.training_shards.front().string(),
-                             " were made with --objective mlm, so they have no labels of next sentences",
+                             " were made with --objective mlm", manifest.settings.best_fit ? " --best-fit, as packed rows" : "",
+                             ", so they have no labels of next sentences",
                              "\n  do: set data.objective to \"mlm\", or make shards with `bertpretrain_data shard "
                              "--objective mlm_nsp`"));
 }
