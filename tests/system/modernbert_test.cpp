@@ -79,6 +79,62 @@ TEST_CASE("a ModernBERT or a NeoBERT resumes to the same bits, audits to the bit
            read_text(folder / "ranks1/checkpoints/step_00000020/model.pt")));
 }
 
+TEST_CASE("on packed rows, a run resumes to the same bits within an epoch and is the same for any ranks and micro-batches") {
+    NEEDS_TRAIN();
+    const TemporaryFolder folder;
+    const std::string shards = (folder / "packed").string();
+    REQUIRE(run_command(data_program + " shard " + sample_data().text.string() + " --vocabulary " +
+                        sample_data().vocabulary.string() + " --output " + shards +
+                        " --documents lines --objective mlm --best-fit --sequence-length 256 --name sample --shards 2" +
+                        " --held-out-shards 1")
+                .exit_code == 0);
+    const CommandResult checked = run_command(data_program + " check " + shards);
+    CHECK(checked.exit_code == 0);
+    CHECK(missing_words(checked.out, {"packed:", "documents per training row"}) == "");
+    const std::string masking = GENERATE("dynamic", "as_stored");
+    CAPTURE(masking);
+    json changes{{"data", {{"training_shards", shards}, {"sequence_length", 256}, {"masking", masking}}},
+                 {"model", {{"max_position_embeddings", 256}}},
+                 {"evaluation", {{"max_sequences", 0}}}};
+    if (masking == "as_stored") changes["data"]["masked_lm_prob"] = nullptr;
+    const fs::path config = modern_experiment(folder, changes);
+    const CommandResult whole = train(config, folder / "whole");
+    INFO(whole.err);
+    REQUIRE(whole.exit_code == 0);
+    const std::vector<std::string> expected = numbers_of(folder / "whole");
+    fs::copy(folder / "whole", folder / "resumed", fs::copy_options::recursive);
+    for (const char* step : {"step_00000009", "step_00000012", "step_00000015", "step_00000018", "step_00000020"})
+        fs::remove_all(folder / "resumed" / "checkpoints" / step);
+    REQUIRE(train(config, folder / "resumed").exit_code == 0);
+    CHECK(first_difference(numbers_of(folder / "resumed"), expected) == "");
+    CHECK((read_text(folder / "resumed/checkpoints/step_00000020/model.pt") ==
+           read_text(folder / "whole/checkpoints/step_00000020/model.pt")));
+    int runs = 0;
+    for (const char* options : {"--local-ranks 2 --set parallel.zero_stage=1 --set batch.gradient_accumulation_steps=1",
+                                "--set batch.micro_batch_size=2 --set batch.gradient_accumulation_steps=4"}) {
+        CAPTURE(options);
+        const fs::path run = folder / ("run" + std::to_string(++runs));
+        REQUIRE(train(config, run, options).exit_code == 0);
+        CHECK(largest_difference(numbers_of(run), expected) < 1e-4);
+    }
+    REQUIRE(train(config, folder / "divided", "--set data.block_diagonal=true").exit_code == 0);
+    CHECK(first_difference(numbers_of(folder / "divided"), expected) == "");
+
+    const std::string evaluate = "OMP_NUM_THREADS=1 " + train_program + " evaluate ",
+                      of_shards = " --shards " + shards + " --json";
+    const CommandResult measured = run_command(evaluate + (folder / "whole").string() + of_shards);
+    INFO(measured.err);
+    REQUIRE(measured.exit_code == 0);
+    CHECK(json::parse(measured.out).at("mlm_loss").get<double>() ==
+          Approx(json::parse(expected.back()).at("held_out_mlm_loss").get<double>()).epsilon(1e-6));
+    const std::string pairs = write_experiment(folder, {{"data", {{"training_shards", shards}, {"sequence_length", 256}}},
+                                                        {"model", {{"max_position_embeddings", 256}}}})
+                                  .string();
+    const CommandResult refused = train(pairs, folder / "pairs");
+    CHECK(refused.exit_code == 2);
+    CHECK(missing_words(refused.err, {"data.objective = \"mlm_nsp\"", shards, "packed"}) == "");
+}
+
 TEST_CASE("an exported ModernBERT is loaded strictly by transformers and sentence-transformers, with our vectors") {
     NEEDS_TRAIN();
     const TemporaryFolder folder;
