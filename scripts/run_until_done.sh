@@ -41,8 +41,8 @@ wrong_hosts() {
 # Prints the newest checkpoint, and the completed stages of a pipeline.
 progress() {
   local folder newest=none
-  for folder in "$run"/{,run/}checkpoints/step_*/; do
-    if [[ -e ${folder}COMPLETE.json && $folder != *.partial/ ]]; then newest=$folder; fi # the glob sorts them by step
+  for folder in "$run"/{,run/,phases/*/}checkpoints/step_*/; do
+    if [[ -e ${folder}COMPLETE.json && $folder != *.partial/ ]]; then newest=$folder; fi # the glob sorts them by phase and step
   done
   echo "$newest"
   cat "$run/stages" 2>/dev/null

@@ -11,6 +11,7 @@
 #include "checkpoint/checkpoint_store.h"
 #include "core/error.h"
 #include "core/output/displayable.h"
+#include "telemetry/run_paths.h"
 
 namespace bertpretrain {
 namespace {
@@ -30,6 +31,7 @@ std::vector<std::filesystem::path> checkpoints_of(const AverageArguments& argume
     if (arguments.models.size() != 1)
         throw ConfigError(concat("--steps names steps of one run, and ", arguments.models.size(),
                                  " folders were given\n  do: give one run's folder, or name the checkpoints' folders"));
+    require_no_phases(arguments.models.front());
     const std::filesystem::path folder = resolve_checkpoint(arguments.models.front()).parent_path();
     for (const std::int64_t step : arguments.steps) checkpoints.push_back(CheckpointStore(folder).complete_at(step));
     return checkpoints;

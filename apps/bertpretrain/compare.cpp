@@ -133,6 +133,7 @@ int compare(const CompareArguments& arguments) {
         throw ConfigError(concat(is_file_a ? arguments.b : arguments.a, ": is not a file, but the other one is\n  do: name two ",
                                  "run folders, or two files of vectors"));
     if (is_file_a) return compare_files(arguments);
+    for (const std::string& run : {arguments.a, arguments.b}) require_no_phases(run);
     const std::vector<RunHistory> runs = read_runs({arguments.a, arguments.b});
     const RunComparison comparison = compare_runs(runs[0], runs[1]);
     const std::vector<Difference> settings = settings_that_differ(arguments);

@@ -15,19 +15,57 @@
 #include "config/read.h"
 #include "config/shell_assignments.h"
 #include "config/write.h"
+#include "core/error.h"
 #include "core/output/log.h"
 #include "core/output/table.h"
 #include "plan/pipeline_config.h"
 #include "plan/resolve.h"
+#include "plan/training_phases.h"
 #include "telemetry/run_paths.h"
 
 namespace bertpretrain {
 namespace {
 
-/// Returns the experiment file itself, or settings.json of a run's folder.
-std::filesystem::path settings_of(const std::filesystem::path& file_or_run) {
-    return std::filesystem::is_directory(file_or_run) ? RunPaths(file_or_run).settings() : file_or_run;
+/// Returns the phases of an experiment file, or the settings of a run's folder as one.
+std::vector<TrainingPhase> phases_of(const std::filesystem::path& file_or_run, const std::vector<std::string>& overrides) {
+    const bool is_run = std::filesystem::is_directory(file_or_run);
+    if (is_run) require_no_phases(file_or_run);
+    const std::filesystem::path run = std::filesystem::path("runs") / file_or_run.stem();
+    return request_phases(is_run ? RunPaths(file_or_run).settings() : file_or_run, overrides, run);
 }
+
+/// Prints all settings of the first phase, and of each later one what it changes.
+void check_and_print(const std::string& file_or_run, const std::vector<std::string>& overrides) {
+    const std::vector<TrainingPhase> phases = phases_of(file_or_run, overrides);
+    const auto title = [](const TrainingPhase& phase) { return phase.name.empty() ? "" : title_of(phase) + "\n"; };
+    std::cout << title(phases.front()) << settings_table(phases.front().experiment.settings, Show::all);
+    for (std::size_t i = 1; i < phases.size(); ++i) {
+        Table table({"setting", title_of(phases[i - 1]), title_of(phases[i])});
+        for (const Difference& difference : compare_configs(phases[i - 1].experiment.settings, phases[i].experiment.settings))
+            table.add({difference.path, difference.value_a, difference.value_b});
+        std::cout << "\n" << title(phases[i]) << table.text();
+    }
+    std::cout << std::flush;
+}
+
+void compare_and_print(const std::vector<std::string>& files) {
+    const std::vector<TrainingPhase> a = phases_of(files[0], {}), b = phases_of(files[1], {});
+    if (a.size() != b.size())
+        throw ConfigError(concat(files[0], " has ", a.size(), " phase(s) and ", files[1], " has ", b.size(),
+                                 "; expected as many\n  do: name the folder of a phase, RUN/phases/NN_NAME"));
+    Table table({"setting", files[0], files[1], "on resume"});
+    for (std::size_t i = 0; i < a.size(); ++i)
+        for (const Difference& difference : compare_configs(a[i].experiment.settings, b[i].experiment.settings))
+            table.add({(a[i].name.empty() ? "" : concat("phases[", i, "].")) + difference.path, difference.value_a,
+                       difference.value_b, difference.may_change ? "may change" : "fixed"});
+    std::cout << table.text() << std::flush;
+}
+
+constexpr const char* phases_meaning =
+    "phases: A list of phases that are trained one after the other. Each has a \"name\" and settings that differ from the rest "
+    "of "
+    "the file, which are merged as a JSON merge patch. A phase begins with the weights and moments of the one before it; its "
+    "schedule and its samples begin again. --set phases.NAME.section.key=value changes one phase.";
 
 struct ResolveArguments {
     std::string config, output;
@@ -46,18 +84,25 @@ std::optional<CheckpointFacts> newest_checkpoint(const std::filesystem::path& ru
 }
 
 void resolve_and_print(const ResolveArguments& arguments) {
-    const RequestedExperiment experiment = request_experiment(arguments.config, arguments.overrides);
     const std::filesystem::path run = arguments.output.empty()
                                           ? std::filesystem::path("runs") / std::filesystem::path(arguments.config).stem()
                                           : std::filesystem::path(arguments.output);
     Launch launch = read_launch();
     if (arguments.world_size > 0) launch.world_size = arguments.world_size;
-    const std::optional<CheckpointFacts> checkpoint = newest_checkpoint(run);
-    const RunPlan plan = resolve(experiment, launch, look_at_machine(),
-                                 look_at_data(experiment.settings.data, experiment.settings.evaluation.every_steps > 0),
-                                 checkpoint ? &*checkpoint : nullptr);
-    std::cout << (arguments.json ? to_json(plan).dump(2) + "\n" : resolved_table(plan)) << std::flush;
-    for (const std::string& warning : plan.warnings) log_warning(warning);
+    nlohmann::ordered_json all;
+    for (const TrainingPhase& phase : request_phases(arguments.config, arguments.overrides, run)) {
+        const ExperimentConfig& settings = phase.experiment.settings;
+        const std::optional<CheckpointFacts> checkpoint = newest_checkpoint(phase.folder);
+        const RunPlan plan =
+            resolve(phase.experiment, launch, look_at_machine(), look_at_data(settings.data, settings.evaluation.every_steps > 0),
+                    checkpoint ? &*checkpoint : nullptr);
+        if (phase.name.empty()) all = to_json(plan);
+        else all[phase.name] = to_json(plan);
+        if (!arguments.json)
+            std::cout << (phase.name.empty() ? "" : title_of(phase) + "\n") << resolved_table(plan) << std::flush;
+        for (const std::string& warning : plan.warnings) log_warning(warning);
+    }
+    if (arguments.json) std::cout << all.dump(2) << std::endl;
 }
 
 void add_resolve_command(CLI::App& config) {
@@ -102,14 +147,13 @@ void add_config_command(CLI::App& app) {
     command->require_subcommand(1);
 
     const auto files = std::make_shared<std::vector<std::string>>();
-    CLI::App* check = command->add_subcommand("check", "Reads a file as `train` does, and prints all settings");
+    CLI::App* check = command->add_subcommand(
+        "check", "Reads a file as `train` does, and prints all settings, and what each later phase changes");
     const auto checked = std::make_shared<std::string>();
     const auto overrides = std::make_shared<std::vector<std::string>>();
     check->add_option("config", *checked, "The experiment file (JSON), or a run's folder")->required();
     add_set_option(*check, *overrides);
-    check->callback([checked, overrides] {
-        std::cout << settings_table(load_experiment(settings_of(*checked), *overrides), Show::all) << std::flush;
-    });
+    check->callback([checked, overrides] { check_and_print(*checked, *overrides); });
 
     add_resolve_command(*command);
     add_pipeline_command(*command);
@@ -120,20 +164,17 @@ void add_config_command(CLI::App& app) {
     const auto markdown = std::make_shared<bool>(false);
     explain->add_flag("--markdown", *markdown, "Print a page in Markdown, as configs/SETTINGS.md is")->excludes(setting);
     explain->callback([which, markdown] {
+        if (*which == "phases") {
+            std::cout << wrapped(phases_meaning, output_width(), 0, 4) << std::flush;
+            return;
+        }
         std::cout << (*markdown ? settings_page<ExperimentConfig>() : explain_config<ExperimentConfig>(*which, output_width()))
                   << std::flush;
     });
 
     CLI::App* compare = command->add_subcommand("compare", "Prints the settings that differ between two files or runs");
     compare->add_option("configs", *files, "Two experiment files or run folders")->required()->expected(2);
-    compare->callback([files] {
-        const ExperimentConfig a = load_experiment(settings_of((*files)[0]), {}),
-                               b = load_experiment(settings_of((*files)[1]), {});
-        Table table({"setting", (*files)[0], (*files)[1], "on resume"});
-        for (const Difference& difference : compare_configs(a, b))
-            table.add({difference.path, difference.value_a, difference.value_b, difference.may_change ? "may change" : "fixed"});
-        std::cout << table.text() << std::flush;
-    });
+    compare->callback([files] { compare_and_print(*files); });
 }
 
 }  // namespace bertpretrain

@@ -30,6 +30,7 @@
 #include "shards/check/vocabulary_match.h"
 #include "shards/manifest.h"
 #include "shards/remote_folder.h"
+#include "telemetry/run_paths.h"
 
 namespace bertpretrain {
 namespace {
@@ -51,6 +52,7 @@ std::vector<std::string> chosen_checkpoints(const EvaluateArguments& arguments, 
     together(world, [&] {
         if (world.rank() != 0) return;
         for (const std::string& run : arguments.checkpoints) {
+            require_no_phases(run);
             const auto found = CheckpointStore(fs::path(run) / "checkpoints").all_complete();
             if (found.empty())
                 throw CheckpointError(concat(run, ": --all: there is no complete checkpoint in its folder \"checkpoints\""));

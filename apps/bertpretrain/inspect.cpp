@@ -23,6 +23,7 @@
 #include "core/output/table.h"
 #include "core/strings.h"
 #include "plan/experiment_config.h"
+#include "telemetry/run_paths.h"
 
 namespace bertpretrain {
 namespace {
@@ -218,6 +219,7 @@ void print_lineage(const std::filesystem::path& path, bool as_json) {
 }
 
 void inspect(const InspectArguments& arguments) {
+    require_no_phases(arguments.path);
     const auto steps = step_folders(arguments.path);
     if (arguments.lineage)
         return print_lineage(steps.empty() ? std::filesystem::path(arguments.path) : steps.back(), arguments.json);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <iostream>
 #include <memory>
 #include <optional>
@@ -26,6 +27,7 @@
 #include "plan/memory_plan.h"
 #include "plan/planned_step.h"
 #include "plan/resolve.h"
+#include "plan/training_phases.h"
 #include "reports/hourly_prices.h"
 #include "reports/run_history.h"
 
@@ -199,7 +201,8 @@ std::string fit_text(const MeasuredRun& run) {
                   fixed(run.sent_gbps, 4), " GB/s sent per rank\n\n");
 }
 
-void print_json(const Forecaster& forecaster, const std::vector<ForecastRow>& runs, const std::optional<MeasuredRun>& measured) {
+nlohmann::ordered_json json_of(const Forecaster& forecaster, const std::vector<ForecastRow>& runs,
+                               const std::optional<MeasuredRun>& measured) {
     nlohmann::ordered_json out;
     for (const ForecastRow& planned : runs) {
         const MemoryPlan memory = forecaster.memory(planned.accelerator, planned.step.world_size, planned.step.zero_stage).plan;
@@ -214,21 +217,27 @@ void print_json(const Forecaster& forecaster, const std::vector<ForecastRow>& ru
                       {"computing_seconds", measured->computing_seconds},
                       {"step_seconds", measured->step_seconds},
                       {"sent_gbps", measured->sent_gbps}};
-    std::cout << out.dump(2) << std::endl;
+    return out;
 }
 
-void plan(const PlanArguments& arguments) {
-    const Forecaster forecaster(request_experiment(arguments.config, arguments.overrides));
+/// Prints the plan of an experiment, or with --json adds it to `out`. @param whole_deadline whether --deadline is for this alone
+std::vector<ForecastRow> plan(const RequestedExperiment& experiment, const PlanArguments& arguments, bool whole_deadline,
+                              nlohmann::ordered_json& out) {
+    const Forecaster forecaster(experiment);
     if (shape_of(forecaster.experiment.settings.model).vocab_size == 0 && !forecaster.data.is_there)
         log_warning(concat("model.vocab_size is \"auto\" and ", forecaster.experiment.settings.data.training_shards.first(),
                            " does not exist; assuming BERT's own vocabulary, ",
                            with_thousands(shape_of(forecaster.on(1).settings.model).vocab_size), " rows"));
     for (const std::string& warning : forecaster.on(1).warnings) log_warning(warning);
-    const auto deadline = arguments.deadline.empty() ? std::nullopt : std::optional(hours_of(arguments.deadline));
+    const auto deadline =
+        arguments.deadline.empty() || !whole_deadline ? std::nullopt : std::optional(hours_of(arguments.deadline));
     const std::optional<MeasuredRun> measured = measured_run(arguments);
     const ForecastGrid inputs = plan_inputs(forecaster, arguments, measured);
-    const std::vector<ForecastRow> runs = plan_runs(inputs);
-    if (arguments.json) return print_json(forecaster, runs, measured);
+    std::vector<ForecastRow> runs = plan_runs(inputs);
+    if (arguments.json) {
+        out = json_of(forecaster, runs, measured);
+        return runs;
+    }
     std::cout
         << (measured ? fit_text(*measured) : "") << "Assumed machines (--accelerator, --network and --price choose others):\n"
         << plan_assumptions(runs)
@@ -240,6 +249,70 @@ void plan(const PlanArguments& arguments) {
         << (arguments.no_overlap ? "Communication starts only after the backward pass.\n"
                                  : "Communication overlaps with computing; programs without overlap are slower (--no-overlap).\n")
         << plan_table(runs, deadline) << std::flush;
+    return runs;
+}
+
+/// The sum of a run's phases on the same machines.
+struct PhasesSum {
+    double hours = 0, failures = 0;
+    std::optional<double> cost = 0;
+};
+
+std::vector<PhasesSum> sums_of(const std::vector<std::vector<ForecastRow>>& phases) {
+    std::vector<PhasesSum> sums(phases.front().size());
+    for (const std::vector<ForecastRow>& phase : phases)
+        for (std::size_t row = 0; row < phase.size(); ++row) {
+            const Forecast& forecast = phase[row].forecast;
+            sums[row].hours += forecast.hours;
+            sums[row].failures += forecast.failures;
+            sums[row].cost = forecast.cost && sums[row].cost ? std::optional(*sums[row].cost + *forecast.cost) : std::nullopt;
+        }
+    return sums;
+}
+
+void plan_phases(const std::vector<TrainingPhase>& phases, const PlanArguments& arguments) {
+    if (arguments.steps)
+        throw ConfigError(concat("--steps ", *arguments.steps, ": each phase of ", arguments.config, " has a length of its own",
+                                 "\n  do: use --set phases.NAME.schedule.total_steps=", *arguments.steps));
+    nlohmann::ordered_json out;
+    std::vector<std::vector<ForecastRow>> rows;
+    for (const TrainingPhase& phase : phases) {
+        if (!arguments.json) std::cout << "== " << title_of(phase) << " ==\n";
+        nlohmann::ordered_json one;
+        rows.push_back(plan(phase.experiment, arguments, false, one));
+        out["phases"][phase.name] = std::move(one);
+        if (!arguments.json) std::cout << "\n";
+    }
+    const bool has_deadline = !arguments.deadline.empty();
+    const double deadline = has_deadline ? hours_of(arguments.deadline) : 0;
+    const std::vector<PhasesSum> sums = sums_of(rows);
+    Table table({"accelerator", "network", "ranks", "hours", concat("cost, ", rows.front().front().accelerator.currency),
+                 "failures", has_deadline ? "deadline" : ""});
+    for (std::size_t i = 0; i < sums.size(); ++i) {
+        const ForecastRow& row = rows.front()[i];
+        table.add({row.accelerator.name, row.network.name, std::to_string(row.step.world_size), fixed(sums[i].hours, 1),
+                   sums[i].cost ? with_thousands(std::llround(*sums[i].cost)) : "-", fixed(sums[i].failures, 2),
+                   !has_deadline               ? ""
+                   : sums[i].hours <= deadline ? "in time"
+                                               : "too late"});
+        out["sum"].push_back({{"accelerator", row.accelerator.name},
+                              {"network", row.network.name},
+                              {"ranks", row.step.world_size},
+                              {"hours", sums[i].hours},
+                              {"failures", sums[i].failures},
+                              {"cost", sums[i].cost ? nlohmann::ordered_json(*sums[i].cost) : nlohmann::ordered_json()}});
+    }
+    if (arguments.json) std::cout << out.dump(2) << std::endl;
+    else std::cout << "== all " << phases.size() << " phases ==\n" << table.text() << std::flush;
+}
+
+void plan(const PlanArguments& arguments) {
+    const std::vector<TrainingPhase> phases =
+        request_phases(arguments.config, arguments.overrides, std::filesystem::path("runs") / arguments.config);
+    if (!phases.front().name.empty()) return plan_phases(phases, arguments);
+    nlohmann::ordered_json out;
+    plan(phases.front().experiment, arguments, true, out);
+    if (arguments.json) std::cout << out.dump(2) << std::endl;
 }
 
 void add_machine_options(CLI::App& command, PlanArguments& arguments) {
@@ -282,7 +355,8 @@ void add_machine_options(CLI::App& command, PlanArguments& arguments) {
 
 void add_plan_command(CLI::App& app) {
     const auto arguments = std::make_shared<PlanArguments>();
-    CLI::App* command = app.add_subcommand("plan", "Forecasts the memory, time, cost and failures of an experiment");
+    CLI::App* command =
+        app.add_subcommand("plan", "Forecasts the memory, time, cost and failures of an experiment, and of each of its phases");
     command->add_option("config", arguments->config, "The experiment file (JSON)")->required();
     add_set_option(*command, arguments->overrides);
     command

@@ -53,15 +53,17 @@ double burn_in_seconds_of(const std::string& text) {
 }
 
 int preflight(const PreflightArguments& arguments) {
-    const RequestedExperiment experiment = request_experiment(arguments.config, arguments.overrides);
+    const fs::path run =
+        arguments.output.empty() ? fs::path("runs") / fs::path(arguments.config).stem() : fs::path(arguments.output);
+    const std::vector<TrainingPhase> phases = request_phases(arguments.config, arguments.overrides, run);
     const Launch launch = read_launch();
     if (const auto code = run_as_local_ranks(arguments.local_ranks, launch)) return *code;
     PreflightRequest request = arguments.request;
     if (arguments.max_bytes) request.max_bytes = bytes_of(*arguments.max_bytes);
     if (arguments.burn_in) request.dry_run.burn_in_seconds = burn_in_seconds_of(*arguments.burn_in);
-    request.run_folder =
-        arguments.output.empty() ? fs::path("runs") / fs::path(arguments.config).stem() : fs::path(arguments.output);
-    const PreflightResult result = run_preflight(experiment, request, launch);
+    request.run_folder = run;
+    request.later_phases.assign(phases.begin() + 1, phases.end());
+    const PreflightResult result = run_preflight(phases.front().experiment, request, launch);
     if (result.dry_run && result.dry_run->stopped_by != 0) return 128 + result.dry_run->stopped_by;
     if (launch.rank == 0)
         std::cout << (arguments.json ? report_json(result, launch.world_size).dump(2) + "\n" : report_text(result)) << std::flush;
@@ -72,7 +74,8 @@ int preflight(const PreflightArguments& arguments) {
 
 void add_preflight_command(CLI::App& app, int& exit_code) {
     const auto arguments = std::make_shared<PreflightArguments>();
-    CLI::App* command = app.add_subcommand("preflight", "Checks machines, network and files before a long job");
+    CLI::App* command = app.add_subcommand(
+        "preflight", "Checks machines, network and files before a long job; of later phases, their shards and memory");
     command->add_option("config", arguments->config, "The experiment file (JSON)")->required();
     command->add_option("--output", arguments->output,
                         "The run's folder, whose disk is checked. Default: runs/NAME for an experiment NAME.json");

@@ -19,16 +19,20 @@
 #include "core/strings.h"
 #include "core/threads/thread_traces.h"
 #include "model/tensor_memory.h"
+#include "plan/training_phases.h"
 #include "telemetry/loss_picture.h"
 #include "telemetry/metrics_file.h"
 #include "telemetry/trace.h"
 #include "train/make_trainer.h"
 #include "train/records/run_folder.h"
+#include "train/start/choose_phase.h"
 #include "train/stop/exit_record.h"
 #include "train/stop/hung_run.h"
 
 namespace bertpretrain {
 namespace {
+
+namespace fs = std::filesystem;
 
 constexpr double seconds_to_report = 600;  // reads a line per step
 
@@ -42,8 +46,8 @@ struct TrainArguments {
 };
 
 /// Prints the results of a finished run to standard output.
-void report(const std::filesystem::path& folder, const std::optional<double>& unigram) {
-    std::optional<std::filesystem::path> newest;
+void report(const fs::path& folder, const std::optional<double>& unigram) {
+    std::optional<fs::path> newest;
     try {
         newest = CheckpointStore(folder / "checkpoints").newest_complete();
     } catch (const CheckpointError& error) { log_warning(error.what()); }  // the run is complete all the same
@@ -56,9 +60,8 @@ void report(const std::filesystem::path& folder, const std::optional<double>& un
 
 /// Ends a start that hangs, for example on a disk that stops answering.
 struct StartWatch {
-    StartWatch(const WatchdogConfig& limits, const std::filesystem::path& folder, const Launch& launch)
-        : watchdog(limits, clock,
-                   [folder, launch](const std::string& what) { end_hung_run(RunPaths(folder).exit_record(), launch, what); }) {
+    StartWatch(const WatchdogConfig& limits, const fs::path& record, const Launch& launch)
+        : watchdog(limits, clock, [record, launch](const std::string& what) { end_hung_run(record, launch, what); }) {
         prepare_thread_traces();
     }
 
@@ -68,7 +71,7 @@ struct StartWatch {
 
 /// Runs `body`. If it throws, records the cause in the run's exit.json, limits the time that the process may take to end, and
 /// rethrows.
-void recorded(const Launch& launch, const std::filesystem::path& record, const std::function<void()>& body) {
+void recorded(const Launch& launch, const fs::path& record, const std::function<void()>& body) {
     static bool has_cause = false;  // the same exception may pass here twice
     const auto note = [&](int code, const std::string& cause, const std::vector<SuspectRank>& suspects = {}) {
         if (std::exchange(has_cause, true)) return;
@@ -102,47 +105,103 @@ int run_or_stop(Trainer& trainer, const StopRequest& requests) {
     }
 }
 
-/// @returns the run's exit code
-int train_as(const Launch& launch, const RequestedExperiment& experiment, const std::filesystem::path& folder,
-             const ResumeRequest& resume, const std::string& metrics_address, const RunLimits& limits, StopRequest& requests) {
-    std::optional<StartWatch> start(std::in_place, experiment.settings.watchdog, folder, launch);
-    TrainerParts parts = make_trainer_parts(experiment, folder, resume, launch, start->clock);
-    parts.metrics_address = metrics_address;
-    parts.limits = limits;
+struct Options {
+    ResumeRequest resume;
+    std::string metrics_address;
+    RunLimits limits;
+};
+
+/// The ranks, connected once for all phases.
+struct Connection {
+    at::Device device;
+    std::unique_ptr<World> world;
+};
+
+/// How training in a folder ended.
+struct Ending {
+    int signal = 0;
+    std::optional<std::string> limit;  ///< on rank 0
+};
+
+/// Trains one phase, or a run without phases. @param is_last whether the process ends after it
+Ending train_in(const TrainingPhase& phase, const fs::path& record, const Options& options, const Launch& launch,
+                Connection& connection, std::optional<StartWatch>& start, bool is_last, StopRequest& requests) {
+    TrainerParts parts = make_trainer_parts(phase.experiment, phase.folder, options.resume, launch, start->clock,
+                                            std::move(connection.world), connection.device);
+    parts.exit_record = record;
+    parts.metrics_address = options.metrics_address;
+    parts.limits = options.limits;
     const std::optional<double> unigram = parts.plan.data.unigram_cross_entropy;
     Trainer trainer(std::move(parts), requests);
     start.reset();  // from here on the trainer's own watchdog runs
-    const std::filesystem::path record = RunPaths(folder).exit_record();
-    int signal = 0;
+    Ending ending;
     // Records an exception before the trainer is destroyed, which can hang.
-    recorded(launch, record, [&] { signal = run_or_stop(trainer, requests); });
-    const int code = signal == 0 ? 0 : 128 + signal;
-    const std::optional<std::string>& limit = trainer.stopped_at_limit();
-    const std::string cause = limit         ? concat("stopped by its limit: ", *limit)
-                              : signal == 0 ? "the run is done"
-                                            : concat("stopped by signal ", signal);
-    limit_leaving(signal == 0 ? seconds_to_report + seconds_to_leave : seconds_to_leave, code, cause);
-    if (launch.rank != 0) return code;
-    if (signal == 0) report(folder, unigram);
-    if (signal != 0 || limit) record_exit(record, launch, code, cause);
-    return code;
+    recorded(launch, record, [&] { ending.signal = run_or_stop(trainer, requests); });
+    ending.limit = trainer.stopped_at_limit();
+    if (is_last || ending.signal != 0 || ending.limit) {
+        const int code = ending.signal == 0 ? 0 : 128 + ending.signal;
+        const std::string cause = ending.limit         ? concat("stopped by its limit: ", *ending.limit)
+                                  : ending.signal == 0 ? "the run is done"
+                                                       : concat("stopped by signal ", ending.signal);
+        limit_leaving(ending.signal == 0 ? seconds_to_report + seconds_to_leave : seconds_to_leave, code, cause);
+        if (launch.rank == 0 && code != 0) record_exit(record, launch, code, cause);
+        else if (launch.rank == 0 && ending.limit) record_exit(record, launch, 0, cause);
+    }
+    if (launch.rank == 0 && ending.signal == 0) report(phase.folder, unigram);
+    connection.world = trainer.release_world();
+    return ending;
+}
+
+/// Logs which phase begins, and removes the exit record of an earlier attempt, which has been handled already.
+void announce(const std::vector<TrainingPhase>& phases, std::size_t number, const fs::path& record) {
+    if (phases.front().name.empty()) return;
+    std::error_code ignored;
+    fs::remove(record, ignored);
+    log_info(concat(title_of(phases[number]), " (", number + 1, " of ", phases.size(), "): ", phases[number].folder.string()));
+}
+
+/// Trains all phases that are left. @returns the run's exit code
+int train_as(const Launch& launch, const std::vector<TrainingPhase>& phases, const fs::path& folder, Options options,
+             StopRequest& requests) {
+    const fs::path record = RunPaths(folder).exit_record();
+    const RequestedExperiment& any = phases.front().experiment;
+    // The ranks connect before the plan exists, and the connection needs the device: resolve() decides it by the same rule.
+    Connection connection{device_of_rank(any, launch), nullptr};
+    for (std::size_t next = 0;; ++next) {
+        std::optional<StartWatch> start(std::in_place, phases[next].experiment.settings.watchdog, record, launch);
+        start->clock.enter(Phase::start);
+        if (!connection.world) {
+            connection.world = connect_ranks(any, launch, connection.device);
+            next = choose_phase(*connection.world, phases, folder, options.resume);
+        }
+        if (next > 0) options.resume = {};
+        if (launch.rank == 0) announce(phases, next, record);
+        const bool is_last = next + 1 == phases.size();
+        const Ending ending = train_in(phases[next], record, options, launch, connection, start, is_last, requests);
+        if (ending.signal != 0) return 128 + ending.signal;
+        if (is_last) return 0;
+        // Rank 0 may take long for its report.
+        const double seconds = phases[next + 1].experiment.settings.parallel.first_step_timeout_seconds;
+        connection.world->set_timeout(std::chrono::seconds(static_cast<std::int64_t>(seconds)));
+        if (connection.world->agree_on_largest(ending.limit ? 1 : 0) != 0) return 0;
+    }
 }
 
 int train(const TrainArguments& arguments) {
     std::cout.exceptions(std::ios::goodbit);  // a closed pipe must not end a run: the folder has the results too
-    const std::filesystem::path folder = arguments.output.empty()
-                                             ? std::filesystem::path("runs") / std::filesystem::path(arguments.config).stem()
-                                             : std::filesystem::path(arguments.output);
+    const fs::path folder =
+        arguments.output.empty() ? fs::path("runs") / fs::path(arguments.config).stem() : fs::path(arguments.output);
     require_no_checkpoint(folder);
-    const std::filesystem::path record = RunPaths(folder).exit_record();
+    const fs::path record = RunPaths(folder).exit_record();
     const Launch launch = read_launch();
-    ResumeRequest resume;
-    RequestedExperiment experiment;
-    RunLimits limits;
+    Options options;
+    options.metrics_address = arguments.metrics_address;
+    std::vector<TrainingPhase> phases;
     recorded(launch, record, [&] {
-        limits = RunLimits::parse(arguments.deadline, arguments.budget, arguments.price);
-        resume = ResumeRequest::parse(arguments.resume);
-        experiment = request_experiment(arguments.config, arguments.overrides);
+        options.limits = RunLimits::parse(arguments.deadline, arguments.budget, arguments.price);
+        options.resume = ResumeRequest::parse(arguments.resume);
+        options.resume.again = launch.again;
+        phases = request_phases(arguments.config, arguments.overrides, folder);
     });
     if (const auto code = run_as_local_ranks(arguments.local_ranks, launch, arguments.max_restarts)) return *code;
     constexpr std::int64_t warm_up = 2;  // the second step still allocates memory
@@ -151,7 +210,7 @@ int train(const TrainArguments& arguments) {
     recorded(launch, record, [&] {
         StopRequest requests;
         refuse_hopeless_restart(record, launch);
-        exit_code = train_as(launch, experiment, folder, resume, arguments.metrics_address, limits, requests);
+        exit_code = train_as(launch, phases, folder, options, requests);
     });
     return exit_code;
 }

@@ -109,8 +109,12 @@ std::string step_folder_name(std::int64_t step);
 /// Returns the step of a folder with such a name; nullopt for any other name.
 std::optional<std::int64_t> step_of_folder_name(std::string_view name);
 
-/// Returns the checkpoint that a user's argument stands for: a step folder itself, or the newest complete one in the folder or in
-/// its "checkpoints" folder. @throws CheckpointError naming what was looked for and where
+/// Returns the newest complete checkpoint in a folder, in its "checkpoints" folder or, of a run with phases, in the folder of the
+/// newest phase that has one; nullopt: there is none.
+std::optional<std::filesystem::path> newest_of_run(const std::filesystem::path& folder);
+
+/// Returns the checkpoint that a user's argument stands for: a step folder itself, or newest_of_run(). @throws CheckpointError
+/// naming what was looked for and where
 std::filesystem::path resolve_checkpoint(const std::filesystem::path& argument);
 
 }  // namespace bertpretrain

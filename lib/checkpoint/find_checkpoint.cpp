@@ -13,6 +13,7 @@
 #include "checkpoint/checkpoint_store.h"
 #include "core/error.h"
 #include "core/strings.h"
+#include "telemetry/run_paths.h"
 
 namespace bertpretrain {
 namespace fs = std::filesystem;
@@ -87,12 +88,20 @@ fs::path CheckpointStore::complete_at(std::int64_t step) const {
                                  steps.empty() ? "no other step has one" : "complete ones: " + join(steps)));
 }
 
+std::optional<fs::path> newest_of_run(const fs::path& argument) {
+    std::vector<fs::path> folders{argument, RunPaths(argument).checkpoints()};
+    for (const fs::path& phase : phases_of_run(argument)) folders.insert(folders.begin(), RunPaths(phase).checkpoints());
+    for (const fs::path& folder : folders)
+        if (auto newest = CheckpointStore(folder).newest_complete()) return newest;
+    return std::nullopt;
+}
+
 fs::path resolve_checkpoint(const fs::path& argument) {
     if (exists_here(argument / complete_file)) return argument;
-    for (const fs::path& folder : {argument, argument / "checkpoints"})
-        if (const auto newest = CheckpointStore(folder).newest_complete()) return *newest;
+    if (const auto newest = newest_of_run(argument)) return *newest;
     throw CheckpointError(concat(argument.string(), ": no complete checkpoint: looked for ", complete_file,
-                                 " in it, and for step_N/", complete_file, " in it and in its folder checkpoints",
+                                 " in it, and for step_N/", complete_file,
+                                 " in it, in its folder checkpoints and in those of its phases",
                                  exists_here(argument) ? "" : "\n  the folder does not exist"));
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 // Guesses which setting an unknown name means.
 
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -17,6 +18,9 @@ struct ForeignName {
     std::string_view path;      ///< the setting here; empty: there is none
     std::string_view advice{};  ///< what else to know; must be given where `path` is empty
 };
+
+/// Returns where in a file the setting of a path is written: the path itself, or "phases[1].section.key".
+using NamePlace = std::function<std::string(const std::string& path)>;
 
 /// All names of one config type.
 class KnownNames {

@@ -34,9 +34,10 @@ struct Reading {
     const std::string& file;
     const KnownNames& names;
     Refusals& refusals;
+    const NamePlace& place;  ///< empty: the path itself
 
     /// The beginning of a message: "FILE: section.key".
-    std::string where(const std::string& path) const { return file + ": " + path; }
+    std::string where(const std::string& path) const { return file + ": " + (place ? place(path) : path); }
 };
 
 /// Returns the member of a section under its name or one of its old names; null if it is absent.
@@ -125,16 +126,16 @@ std::map<std::string, std::string> renamed_settings() {
 }
 
 /// Returns the config that `json` describes. Settings that `json` leaves out have their defaults; old names are understood.
-/// @param file named in messages
+/// @param file named in messages @param place for settings that are written elsewhere in the file than at their path
 /// @throws ConfigError that lists all errors at once, each as `FILE: section.key = VALUE: must be ...`: an unknown key (with the
 ///         key that was probably meant), a wrong type (4.7 for an integer, 1 for a bool, null), a value outside its rule, a
 ///         required key that is absent
 template <Config T>
-T read_config(const nlohmann::json& json, const std::string& file) {
+T read_config(const nlohmann::json& json, const std::string& file, const NamePlace& place = {}) {
     T config{};
     detail::refuse_unless_section(json, file);
     Refusals refusals;
-    detail::read_section(config, json, "", {file, known_names<T>(), refusals});
+    detail::read_section(config, json, "", {file, known_names<T>(), refusals, place});
     refusals.throw_if_any();
     return config;
 }

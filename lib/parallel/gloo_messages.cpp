@@ -6,6 +6,7 @@
 #include <ATen/ops/from_blob.h>
 
 #include "core/clock.h"
+#include "core/concat.h"
 
 namespace bertpretrain {
 namespace {
@@ -55,8 +56,8 @@ void GlooMessages::set_timeout(std::chrono::milliseconds timeout) {
     group_.set_timeout(timeout);
 }
 
-std::unique_ptr<ControlGroup> GlooMessages::connect_again(const std::string& name) const {
-    return std::make_unique<GlooMessages>(place_, name, rank_, size_, address_, timeout_);
+std::unique_ptr<ControlGroup> GlooMessages::connect_again(const std::string& name) {
+    return std::make_unique<GlooMessages>(place_, concat(name, again_++), rank_, size_, address_, timeout_);
 }
 
 }  // namespace bertpretrain

@@ -42,7 +42,7 @@ public:
     void set_timeout(std::chrono::milliseconds timeout) override;
 
     /// See World::connect_again.
-    std::unique_ptr<ControlGroup> connect_again(const std::string& name) const;
+    std::unique_ptr<ControlGroup> connect_again(const std::string& name);
 
     /// Traffic of all_gather. The caller blocks while a message is in flight, so busy and waited seconds are equal.
     const Traffic& traffic() const { return traffic_; }
@@ -52,6 +52,7 @@ private:
     std::int64_t rank_, size_;
     std::string address_;
     std::chrono::milliseconds timeout_;
+    std::int64_t again_ = 0;  ///< calls of connect_again()
     GlooGroup group_;
     std::shared_ptr<const PeerNames> peers_;
     Traffic traffic_;

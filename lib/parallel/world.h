@@ -67,7 +67,7 @@ public:
     virtual Traffic traffic() const { return {}; }
 
     /// Returns a control group of the same ranks with connections of its own, for another thread. All ranks call it together.
-    /// @param name identifies these connections; must differ in every call
+    /// @param name identifies these connections among those that are made at the same time
     virtual std::unique_ptr<ControlGroup> connect_again(const std::string& name) = 0;
 };
 

@@ -97,7 +97,16 @@ void check_mirror(const CheckpointConfig& checkpoint) {
 }  // namespace
 
 RequestedExperiment request_experiment(const std::filesystem::path& file, const std::vector<std::string>& overrides) {
-    nlohmann::json settings = load_settings(file);
+    const nlohmann::json settings = load_settings(file);
+    if (settings.is_object() && settings.contains("phases"))
+        throw ConfigError(concat(file.string(),
+                                 ": has phases, and this command takes one experiment\n  do: name the settings.json ",
+                                 "of a phase, RUN/phases/NN_NAME/settings.json, or a file without phases"));
+    return request_experiment(settings, file.string(), overrides);
+}
+
+RequestedExperiment request_experiment(nlohmann::json settings, const std::string& file,
+                                       const std::vector<std::string>& overrides, const NamePlace& place) {
     const auto renamed = renamed_settings<ExperimentConfig>();
     RequestedExperiment requested;
     add_origins(requested.origins, settings, Origin::file);
@@ -111,21 +120,21 @@ RequestedExperiment request_experiment(const std::filesystem::path& file, const 
     for (const std::string& path : inherited.paths) requested.origins[path] = Origin::init_from;
     requested.vocab_size_of_weights = inherited.vocab_size;
     requested.unread_model = inherited.unread;
-    requested.settings = read_config<ExperimentConfig>(settings, file.string());
+    requested.settings = read_config<ExperimentConfig>(settings, file, place);
     const ExperimentConfig& experiment = requested.settings;
     Refusals refusals;
     if (!requested.unread_model) {
         refusals.attempt([&] { check_model(experiment.model); });
-        refusals.attempt([&] { check_length(experiment, file.string()); });
+        refusals.attempt([&] { check_length(experiment, file); });
     }
     refusals.attempt([&] { check_optimizer(experiment.optimizer); });
     refusals.attempt([&] { check_schedule(experiment.schedule); });
-    refusals.attempt([&] { check_data(experiment.data, file.string()); });
-    refusals.attempt([&] { check_device_batch(experiment, file.string()); });
-    refusals.attempt([&] { check_timeouts(file.string(), experiment.watchdog, experiment.parallel); });
-    refusals.attempt([&] { check_initialization(experiment.initialization, file.string()); });
-    refusals.attempt([&] { check_evaluation(experiment, file.string()); });
-    refusals.attempt([&] { check_gradients(experiment, file.string()); });
+    refusals.attempt([&] { check_data(experiment.data, file); });
+    refusals.attempt([&] { check_device_batch(experiment, file); });
+    refusals.attempt([&] { check_timeouts(file, experiment.watchdog, experiment.parallel); });
+    refusals.attempt([&] { check_initialization(experiment.initialization, file); });
+    refusals.attempt([&] { check_evaluation(experiment, file); });
+    refusals.attempt([&] { check_gradients(experiment, file); });
     refusals.attempt([&] { check_mirror(experiment.checkpoint); });
     refusals.throw_if_any();
     return requested;

@@ -410,8 +410,11 @@ struct RequestedExperiment {
 
 /// Reads an experiment file with command-line overrides and checks all settings, also against each other. Settings of the section
 /// "model" that neither names have the values of the model in initialization.init_from (inherited_model.h).
-/// @throws ConfigError that lists everything that is wrong
+/// @throws ConfigError that lists everything that is wrong; also for a file with phases, which plan/training_phases.h reads
 RequestedExperiment request_experiment(const std::filesystem::path& file, const std::vector<std::string>& overrides);
+/// The same for the settings of a file that was read. @param place as in read_config()
+RequestedExperiment request_experiment(nlohmann::json settings, const std::string& file,
+                                       const std::vector<std::string>& overrides, const NamePlace& place = {});
 
 /// The same without origins. @throws CheckpointError if init_from's model is needed and cannot be read
 ExperimentConfig load_experiment(const std::filesystem::path& file, const std::vector<std::string>& overrides);

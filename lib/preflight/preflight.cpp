@@ -101,6 +101,16 @@ private:
             return check_shards(plan_, launch_);
         });
         findings_.examine("memory", [&] { return check_memory(plan_, launch_, device_); });
+        for (const TrainingPhase& phase : request_.later_phases) {
+            const ExperimentConfig& settings = phase.experiment.settings;
+            RunPlan plan = plan_;
+            findings_.examine(concat("shards, ", title_of(phase)), [&] {
+                plan = resolve(phase.experiment, launch_, machine_,
+                               look_at_data(settings.data, settings.evaluation.every_steps > 0), nullptr);
+                return check_shards(plan, launch_);
+            });
+            findings_.examine(concat("memory, ", title_of(phase)), [&] { return check_memory(plan, launch_, device_); });
+        }
         findings_.examine_on_first("disk", [&] { return check_disk(plan_, request_.run_folder); });
         if (const auto& mirror = plan_.checkpoint.mirror)
             findings_.examine_on_first("mirror", [&] { return check_mirror(*mirror); });

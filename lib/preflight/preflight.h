@@ -9,7 +9,7 @@
 #include "operations/collective_table.h"
 #include "operations/findings.h"
 #include "parallel/launch_environment.h"
-#include "plan/experiment_config.h"
+#include "plan/training_phases.h"
 #include "preflight/device_checks.h"
 #include "preflight/dry_run.h"
 
@@ -22,6 +22,7 @@ struct PreflightRequest {
     std::optional<std::int64_t> max_bytes;  ///< largest tensor of the collectives; nothing: 64 MiB on CPUs, 1 GiB on GPUs
     std::string require_transport;          ///< "efa", "infiniband" or "sockets", between hosts; empty: any
     DryRunLength dry_run;
+    std::vector<TrainingPhase> later_phases;  ///< of which only shards and memory are checked
 };
 
 struct PreflightResult {

@@ -78,13 +78,15 @@ void add_line(Readings& readings, const nlohmann::json& line, double& first_time
     }
 }
 
-Readings read_devices(const std::filesystem::path& file) {
+Readings read_devices(const RunHistory& run) {
     Readings readings;
     double first_time = DeviceReading::unread;
-    std::ifstream in(file);
-    for (std::string line; std::getline(in, line);) try {
-            add_line(readings, nlohmann::json::parse(line), first_time);
-        } catch (const nlohmann::json::exception&) {}
+    for (const std::filesystem::path& part : run.parts) {
+        std::ifstream in(RunPaths(part).devices());
+        for (std::string line; std::getline(in, line);) try {
+                add_line(readings, nlohmann::json::parse(line), first_time);
+            } catch (const nlohmann::json::exception&) {}
+    }
     return readings;
 }
 
@@ -135,7 +137,7 @@ bool is_above_zero(const ChartLine& line) {
 
 std::vector<NamedChart> device_charts(const std::vector<RunHistory>& runs) {
     std::vector<Readings> readings;
-    for (const RunHistory& run : runs) readings.push_back(read_devices(RunPaths(run.folder).devices()));
+    for (const RunHistory& run : runs) readings.push_back(read_devices(run));
     std::vector<NamedChart> charts;
     for (const Quantity& quantity : quantities) {
         Chart chart{quantity.title, "hours since the first reading", quantity.unit, {}, {}};

@@ -14,6 +14,7 @@ struct Session {
     std::int64_t first_step = 0;  ///< steps completed before it
     std::int64_t ranks = 1;
     std::int64_t lost_steps = 0;  ///< number of its steps that the next session repeated
+    bool begins_phase = false;    ///< the first of a later phase, and so no restart
 };
 
 /// Returns a run's sessions, at least one, and sets the times of its records to the same clock. A session begins at the time of

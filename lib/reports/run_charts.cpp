@@ -60,7 +60,8 @@ public:
     Painter& restarts() {
         for (const RunHistory& run : runs_)
             for (std::size_t i = 1; i < run.sessions.size(); ++i)
-                chart_.marks.push_back({"restart", static_cast<double>(run.sessions[i].first_step)});
+                chart_.marks.push_back(
+                    {run.sessions[i].begins_phase ? "phase" : "restart", static_cast<double>(run.sessions[i].first_step)});
         return *this;
     }
     /// Adds the chart without lines that have no points. Adds nothing if no line remains, or all are zero everywhere: the time

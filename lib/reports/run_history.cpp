@@ -20,16 +20,13 @@ std::int64_t total_steps_of(const std::filesystem::path& settings) {
     } catch (const std::exception&) { return 0; }  // 0: unknown
 }
 
-}  // namespace
-
-RunHistory read_run(const std::filesystem::path& folder) {
+RunHistory read_one(const std::filesystem::path& folder) {
     const RunPaths paths(folder);
     if (!std::filesystem::is_regular_file(paths.metrics()))
         throw DataError(
             concat(folder.string(), ": contains no run, because metrics.jsonl is missing; expected a folder that `train` wrote"));
     RunHistory run;
-    run.folder = folder;
-    run.name = displayable(std::filesystem::absolute(folder / "").parent_path().filename().string());
+    run.parts = {folder};
     run.metrics = read_metrics(paths.metrics());
     if (run.metrics.steps.empty()) throw DataError(concat(folder.string(), ": this run has no step yet; train first"));
     run.total_steps = total_steps_of(paths.settings());
@@ -38,6 +35,45 @@ RunHistory read_run(const std::filesystem::path& folder) {
     for (const RunEvent& event : events)
         if (event.samples_per_epoch > 0) run.samples_per_epoch = event.samples_per_epoch;
     run.sessions = put_on_one_clock(run.metrics, events);
+    return run;
+}
+
+/// Appends a phase, whose own steps and samples count from its start.
+void append(RunHistory& run, RunHistory phase) {
+    const StepRecord last = run.metrics.steps.back();
+    for (StepRecord& record : phase.metrics.steps) {
+        record.step += last.step;
+        record.samples += last.samples;
+    }
+    for (EvaluationRecord& record : phase.metrics.evaluations) record.step += last.step;
+    for (Session& session : phase.sessions) session.first_step += last.step;
+    phase.sessions.front().begins_phase = true;
+    const auto add = [](auto& to, const auto& from) { to.insert(to.end(), from.begin(), from.end()); };
+    add(run.metrics.steps, phase.metrics.steps);
+    add(run.metrics.evaluations, phase.metrics.evaluations);
+    add(run.sessions, phase.sessions);
+    add(run.parts, phase.parts);
+    run.samples_per_epoch = run.total_steps = 0;
+}
+
+/// Returns the phases that have steps as one run; the newest may have none yet.
+RunHistory read_phases(const std::vector<std::filesystem::path>& phases) {
+    RunHistory run = read_one(phases.front());
+    for (std::size_t i = 1; i < phases.size(); ++i) try {
+            append(run, read_one(phases[i]));
+        } catch (const DataError&) {
+            if (i + 1 < phases.size()) throw;
+        }
+    return run;
+}
+
+}  // namespace
+
+RunHistory read_run(const std::filesystem::path& folder) {
+    const std::vector<std::filesystem::path> phases = phases_of_run(folder);
+    RunHistory run = phases.empty() ? read_one(folder) : read_phases(phases);
+    run.folder = folder;
+    run.name = displayable(std::filesystem::absolute(folder / "").parent_path().filename().string());
     return run;
 }
 
@@ -61,7 +97,7 @@ Spent spent_until(const RunHistory& run, double time) {
         const double seconds = std::min(session.end, time) - session.begin;
         spent.seconds += seconds;
         spent.accelerator_seconds += seconds * static_cast<double>(session.ranks);
-        ++spent.restarts;
+        if (!session.begins_phase) ++spent.restarts;
     }
     spent.restarts = std::max<std::int64_t>(0, spent.restarts - 1);
     return spent;

@@ -1,6 +1,7 @@
 #pragma once
 // Reads a run's history from its folder: steps, evaluations, starts, and the time between them.
 
+#include <algorithm>
 #include <cstdint>
 #include <filesystem>
 #include <string>
@@ -15,12 +16,14 @@ struct RunHistory {
     std::filesystem::path folder;
     Metrics metrics;                                      ///< at least one step; times on the sessions' clock (one_clock.h)
     std::vector<Session> sessions;                        ///< never empty
-    std::int64_t samples_per_epoch = 0, total_steps = 0;  ///< 0: unknown
+    std::int64_t samples_per_epoch = 0, total_steps = 0;  ///< 0: unknown, as of a run with phases
+    std::vector<std::filesystem::path> parts;             ///< the folder, or those of its phases
 
-    std::int64_t restarts() const { return static_cast<std::int64_t>(sessions.size()) - 1; }
+    std::int64_t restarts() const { return std::ranges::count(sessions, false, &Session::begins_phase) - 1; }
 };
 
 /// Reads a run, which may still be running. Counts every start, including those that took no step, because they cost time too.
+/// Steps and samples of a run with phases count from the start of its first phase.
 /// @throws DataError if the folder contains no run, or the run has no step yet
 RunHistory read_run(const std::filesystem::path& folder);
 

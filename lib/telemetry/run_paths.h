@@ -1,9 +1,11 @@
 #pragma once
 // The paths of a run's files.
 
+#include <cstddef>
 #include <filesystem>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace bertpretrain {
 
@@ -24,10 +26,21 @@ public:
     std::filesystem::path loss_picture() const { return folder_ / "loss.svg"; }
     std::filesystem::path checkpoints() const { return folder_ / "checkpoints"; }
     std::filesystem::path exit_record() const { return folder_ / "exit.json"; }
+    /// @param number from 1
+    std::filesystem::path phase(std::size_t number, const std::string& name) const;
     std::filesystem::path lock() const { return folder_ / ".lock"; }
 
 private:
     std::filesystem::path folder_;
 };
+
+/// Whether the path has the form of a phase's folder, RUN/phases/01_NAME.
+bool is_phase_of_run(const std::filesystem::path& folder);
+
+/// Returns the folders of the phases that a run has begun, in order; none for a run without phases.
+std::vector<std::filesystem::path> phases_of_run(const std::filesystem::path& run);
+
+/// @throws ConfigError for a run with phases, naming them, where a command takes one run
+void require_no_phases(const std::filesystem::path& run);
 
 }  // namespace bertpretrain

@@ -166,16 +166,6 @@ void probe_gemm_roof(TrainerParts& parts) {
     plan.decide("measured.gemm_tflops", all_roofs * 1e-12, Origin::automatic, "measured: matmuls of all ranks' devices together");
 }
 
-std::unique_ptr<World> connect_ranks(const RequestedExperiment& experiment, const Launch& launch, at::Device device) {
-    if (device.is_cpu()) {
-        keep_tensor_memory();
-        if (const NodeCores cores = bind_to_numa_nodes(launch.local_rank, launch.local_world_size); !cores.empty())
-            log_info(concat("this rank computes on the ", cores.size(), " cores of its part of the host's NUMA nodes"));
-    }
-    const auto timeout = std::chrono::seconds(static_cast<std::int64_t>(experiment.settings.parallel.first_step_timeout_seconds));
-    return make_world(launch, timeout, device);
-}
-
 /// Decides the plan, and chooses the kernels before the optimizer takes its own.
 DataFacts decide_plan(TrainerParts& parts, const RequestedExperiment& experiment, const CheckpointFacts* kept,
                       at::Device device) {
@@ -196,11 +186,25 @@ DataFacts decide_plan(TrainerParts& parts, const RequestedExperiment& experiment
 
 }  // namespace
 
+at::Device device_of_rank(const RequestedExperiment& experiment, const Launch& launch) {
+    return device_named(experiment.settings.training.device, launch.local_rank);
+}
+
+std::unique_ptr<World> connect_ranks(const RequestedExperiment& experiment, const Launch& launch, at::Device device) {
+    if (device.is_cpu()) {
+        keep_tensor_memory();
+        if (const NodeCores cores = bind_to_numa_nodes(launch.local_rank, launch.local_world_size); !cores.empty())
+            log_info(concat("this rank computes on the ", cores.size(), " cores of its part of the host's NUMA nodes"));
+    }
+    const auto timeout = std::chrono::seconds(static_cast<std::int64_t>(experiment.settings.parallel.first_step_timeout_seconds));
+    return make_world(launch, timeout, device);
+}
+
 TrainerParts make_trainer_parts(const RequestedExperiment& experiment, const std::filesystem::path& output,
                                 const ResumeRequest& resume, const Launch& launch, PhaseClock& clock) {
     clock.enter(Phase::start);
     // The ranks connect before the plan exists, and the connection needs the device: resolve() decides it by the same rule.
-    const at::Device device = device_named(experiment.settings.training.device, launch.local_rank);
+    const at::Device device = device_of_rank(experiment, launch);
     return make_trainer_parts(experiment, output, resume, launch, clock, connect_ranks(experiment, launch, device), device);
 }
 
@@ -214,6 +218,7 @@ TrainerParts make_trainer_parts(const RequestedExperiment& experiment, const std
     parts.resume.again = launch.again;
     parts.world = std::move(world);
     parts.folder = open_folder(*parts.world, output, parts.sees_folder);
+    parts.exit_record = parts.folder->paths().exit_record();
     const bool leads = parts.world->rank() == 0;
     together(*parts.world, [&] {
         if (leads) begin_records(*parts.folder);
@@ -255,7 +260,7 @@ TrainerParts make_replay_parts(RequestedExperiment experiment, const CheckpointF
     experiment.settings.evaluation.every_steps = 0;
     experiment.settings.evaluation.probe.reset();
     experiment.settings.training.cross_check_every_steps = 0;
-    const at::Device device = device_named(experiment.settings.training.device, launch.local_rank);
+    const at::Device device = device_of_rank(experiment, launch);
     TrainerParts parts;
     parts.launch = launch;
     parts.world = connect_ranks(experiment, launch, device);

@@ -15,7 +15,12 @@ namespace bertpretrain {
 TrainerParts make_trainer_parts(const RequestedExperiment& experiment, const std::filesystem::path& output,
                                 const ResumeRequest& resume, const Launch& launch, PhaseClock& clock);
 
-/// The same for ranks that are connected already. @param device this rank's
+/// The device that this rank computes on, by the rule of resolve().
+at::Device device_of_rank(const RequestedExperiment& experiment, const Launch& launch);
+/// Connects the ranks. All of them call it together. @throws DistributedError when one is missing
+std::unique_ptr<World> connect_ranks(const RequestedExperiment& experiment, const Launch& launch, at::Device device);
+
+/// make_trainer_parts() for ranks that are connected already. @param device this rank's
 TrainerParts make_trainer_parts(const RequestedExperiment& experiment, const std::filesystem::path& output,
                                 const ResumeRequest& resume, const Launch& launch, PhaseClock& clock,
                                 std::unique_ptr<World> world, at::Device device);

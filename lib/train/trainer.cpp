@@ -80,7 +80,7 @@ Trainer::Trainer(TrainerParts parts, StopRequest& requests)
       stop_in_step_(*parts_.world, requests),
       stop_in_evaluation_(*parts_.world, requests),
       watchdog_(settings().watchdog, clock_,
-                [this](const std::string& what) { end_hung_run(parts_.folder->paths().exit_record(), parts_.launch, what); }) {
+                [this](const std::string& what) { end_hung_run(parts_.exit_record, parts_.launch, what); }) {
     saver_.keep_mirror(parts_.mirror);
     restore();
 }

@@ -60,7 +60,8 @@ struct TrainerParts {
     std::unique_ptr<ShardedOptimizer> optimizer;
     std::unique_ptr<GradientBuckets> buckets;
     std::unique_ptr<TrainStep> step;
-    std::string metrics_address;  ///< "127.0.0.1:9400": where rank 0 serves its last numbers; empty: nowhere
+    std::filesystem::path exit_record;  ///< RUN/exit.json, of the whole run where this is one of its phases
+    std::string metrics_address;        ///< "127.0.0.1:9400": where rank 0 serves its last numbers; empty: nowhere
     RunLimits limits;
     ChosenKernels kernels;  ///< on a GPU: see choose_kernels
 };
@@ -80,6 +81,9 @@ public:
 
     /// On rank 0, returns why the run stopped at one of its limits; nullopt: it did not.
     const std::optional<std::string>& stopped_at_limit() const { return limit_; }
+
+    /// After run(), returns the connected ranks for another trainer. Until this one is destroyed, nothing else may use them.
+    std::unique_ptr<World> release_world() { return std::move(parts_.world); }
 
 private:
     void restore();

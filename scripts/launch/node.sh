@@ -87,13 +87,23 @@ if ((${#ranks[@]})); then
 fi
 trap 'rm -f "$started"; [[ -z $watch_process ]] || kill "$watch_process" 2>/dev/null || true' EXIT
 
+# Sets $part to the run's folder, or to that of its newest phase.
 # shellcheck disable=SC2329  # the trap calls it
-last_step() { tail -n 50 "$output/metrics.jsonl" 2>/dev/null | grep -oE '"step": ?[0-9]+' | tail -1 | grep -oE '[0-9]+' || echo 0; }
+find_part() {
+  local folder
+  part=$output
+  for folder in "$output"/phases/[0-9][0-9]_*; do
+    if [[ -d $folder ]]; then part=$folder; fi # sorted by number
+  done
+}
+
+# shellcheck disable=SC2329  # the trap calls it
+last_step() { tail -n 50 "$part/metrics.jsonl" 2>/dev/null | grep -oE '"step": ?[0-9]+' | tail -1 | grep -oE '[0-9]+' || echo 0; }
 
 # shellcheck disable=SC2329  # the trap calls it
 newest_checkpoint() {
   local file newest=0
-  for file in "$output"/checkpoints/step_*/COMPLETE.json; do
+  for file in "$part"/checkpoints/step_*/COMPLETE.json; do
     if [[ -e $file && $file != *.partial/* ]]; then newest=${file%/COMPLETE.json} newest=${newest##*step_}; fi # sorted by step
   done
   echo "$((10#$newest))"
@@ -116,7 +126,8 @@ request_checkpoint() {
 stop() {
   trap '' TERM INT HUP # platforms repeat their signals
   if ((${#ranks[@]})) && [[ $subcommand == train ]]; then
-    local step deadline=$((SECONDS + stop_seconds - 45))
+    local step part deadline=$((SECONDS + stop_seconds - 45))
+    find_part
     step=$(last_step)
     if ((step > $(newest_checkpoint))) && request_checkpoint; then
       echo "node.sh: stopping; waiting for a checkpoint of step $step or later" >&2

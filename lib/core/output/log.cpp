@@ -72,6 +72,8 @@ void log_also_to(const std::filesystem::path& file) {
     if (descriptor < 0)
         throw ConfigError(concat(file.string(), ": cannot be opened for writing (", std::strerror(errno),
                                  ")\n  do: make it writable, or choose another folder with --output"));
+    for (const auto& one : outputs().all)
+        if (one != outputs().standard_error) one->set_level(spdlog::level::off);
     outputs().all.push_back(std::make_shared<WriterSink>(descriptor, "%Y-%m-%dT%H:%M:%S.%e%z %v"));
     outputs().logger.sinks().push_back(outputs().all.back());
 }

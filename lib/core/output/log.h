@@ -19,7 +19,8 @@ enum class LogLevel { info, warning, error };
 /// Messages below `level`, and drawings unless it is info, no longer go to standard error. Log files still get all messages.
 void set_log_level(LogLevel level);
 
-/// Also appends every later message to `file`, with a timestamp. @throws ConfigError when the file cannot be opened
+/// Also appends every later message to `file`, with a timestamp, and none to the file of an earlier call. @throws ConfigError
+/// when the file cannot be opened
 void log_also_to(const std::filesystem::path& file);
 
 /// Writes raw terminal text, such as a progress bar, to standard error only. Dropped while standard error is stalled.

@@ -77,6 +77,7 @@ LoggedSteps read_logged_steps(const RunPaths& run) {
 
 /// The run's settings with the overrides. @throws ConfigError for one that defines the run
 RequestedExperiment experiment_of(const RunPaths& run, const std::vector<std::string>& overrides) {
+    require_no_phases(run.folder());
     if (!exists_here(run.settings()))
         throw DataError(concat(run.folder().string(), ": is not a run's folder: it has no ", run.settings().filename().string()));
     RequestedExperiment experiment = request_experiment(run.settings(), overrides);
@@ -84,6 +85,9 @@ RequestedExperiment experiment_of(const RunPaths& run, const std::vector<std::st
         if (!difference.may_change)
             throw ConfigError(concat("--set ", difference.path, "=", difference.value_b, ": the run has ", difference.value_a,
                                      ", and an audit computes by the run's settings\n  do: leave it out"));
+    if (auto& weights = experiment.settings.initialization.init_from; weights && is_phase_of_run(*weights))
+        if (const auto beside = run.folder().parent_path() / std::filesystem::path(*weights).filename(); exists_here(beside))
+            *weights = beside.string();  // the run's folder may have been moved
     return experiment;
 }
 

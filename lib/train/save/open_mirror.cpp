@@ -6,9 +6,9 @@
 
 #include "checkpoint/checkpoint_files.h"
 #include "config/read.h"
-#include "config/write.h"
 #include "core/error.h"
 #include "core/output/log.h"
+#include "plan/training_phases.h"
 
 namespace bertpretrain {
 namespace {
@@ -21,8 +21,8 @@ void refuse_other_settings(CheckpointMirror& mirror, const ExperimentConfig& set
         const std::string text = mirror.read(step, settings_file);
         const auto saved =
             read_config<ExperimentConfig>(nlohmann::json::parse(text), concat(mirror.url().text(), "/", settings_file));
-        for (const Difference& difference : compare_configs(saved, settings))
-            if (!difference.may_change && !difference.path.starts_with("batch."))
+        for (const Difference& difference : fixed_differences(saved, settings))
+            if (!difference.path.starts_with("batch."))
                 differences +=
                     concat("\n  ", difference.path, ": ", difference.value_a, " in the mirror, ", difference.value_b, " now");
     } catch (const CheckpointError&) {  // damaged: choose_checkpoint() reports it

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 
 #include <ATen/ATen.h>
@@ -23,6 +24,7 @@
 #include "tokens/models/open_tokenizer.h"
 #include "tokens/models/tokenizer_difference.h"
 #include "train/start/new_token_rows.h"
+#include "train/start/restore_optimizer.h"
 
 namespace bertpretrain {
 namespace {
@@ -130,6 +132,33 @@ void fill_moment(const CheckpointReader& reader, const std::string& moment, cons
     if (!on_host.is_same(slice)) slice.copy_(on_host);
 }
 
+/// Returns the number of updates in a checkpoint's moments. @throws ConfigError when they do not fit the model, or are missing
+std::int64_t updates_of(const Source& source, const std::filesystem::path& weights) {
+    if (!source.new_tokens.empty()) throw ConfigError("initialization.init_moments: new tokens have no moments; set it to false");
+    if (!source.plan.remarks.empty())
+        throw ConfigError(
+            concat("initialization.init_moments: moments need a model of the same shape, but ", join(source.plan.remarks)));
+    if (source.checkpoint->moment_names().empty())
+        throw ConfigError(concat("initialization.init_moments: ", weights.string(), " has no moments, as the mean of ",
+                                 "checkpoints that `bertpretrain average` wrote\n  do: set it to false"));
+    return TrainingProgress::read(source.checkpoint->progress(), source.checkpoint->folder() / progress_file).moment_updates();
+}
+
+/// Where some ranks do not see the checkpoint, as on hosts that share no folder: rank 0 reads it for them. @returns its updates
+std::int64_t init_from_first(const RunPlan& plan, const std::filesystem::path& weights, World& world,
+                             const ParameterLayout& layout, ShardedOptimizer& optimizer) {
+    std::optional<Source> source;
+    std::int64_t updates = 0;
+    together(world, [&] {
+        if (world.rank() != 0) return;
+        source = open_source(plan, weights, true);
+        updates = updates_of(*source, weights);
+        say(*source);
+    });
+    restore_optimizer(world, source ? source->checkpoint.get() : nullptr, layout, optimizer);
+    return world.agree_on_largest(updates);
+}
+
 }  // namespace
 
 std::int64_t init_from(const RunPlan& plan, World& world, const ParameterLayout& layout, ShardedOptimizer& optimizer) {
@@ -137,22 +166,15 @@ std::int64_t init_from(const RunPlan& plan, World& world, const ParameterLayout&
     const bool leads = world.rank() == 0;
     std::int64_t updates = 0;
     const std::filesystem::path weights = found_by_first(world, *wanted.init_from);
+    const bool all_see = world.agree_on_largest(exists_here(weights) ? 0 : 1) == 0;
+    if (wanted.init_moments && !all_see) return init_from_first(plan, weights, world, layout, optimizer);
     together(world, [&] {
         const Source source = open_source(plan, weights, leads);
         fill_weights(source, layout, optimizer.owned_runs(), optimizer.state().master);
         if (wanted.init_moments) {
-            if (!source.new_tokens.empty())
-                throw ConfigError("initialization.init_moments: new tokens have no moments; set it to false");
-            if (!source.plan.remarks.empty())
-                throw ConfigError(concat("initialization.init_moments: moments need a model of the same shape, but ",
-                                         join(source.plan.remarks)));
-            if (source.checkpoint->moment_names().empty())
-                throw ConfigError(concat("initialization.init_moments: ", weights.string(), " has no moments, as the mean of ",
-                                         "checkpoints that `bertpretrain average` wrote\n  do: set it to false"));
+            updates = updates_of(source, weights);
             fill_moment(*source.checkpoint, "exp_avg", layout, optimizer.owned_runs(), optimizer.state().exp_avg);
             fill_moment(*source.checkpoint, "exp_avg_sq", layout, optimizer.owned_runs(), optimizer.state().exp_avg_sq);
-            const CheckpointReader& checkpoint = *source.checkpoint;
-            updates = TrainingProgress::read(checkpoint.progress(), checkpoint.folder() / progress_file).moment_updates();
         }
         if (leads) say(source);
     });

@@ -12,9 +12,9 @@
 namespace bertpretrain {
 
 /// Overwrites the weights that this rank owns, already initialized, with those from initialization.init_from. Every rank reads
-/// its own part; rank 0 verifies all checksums and logs adjustments. All ranks call it together.
-/// The run's vocabulary is compared with the one next to the weights if both exist. It may extend that one: a new token's row is
-/// then the mean of its pieces' rows.
+/// its own part; rank 0 verifies all checksums and logs adjustments. With init_moments, rank 0 reads for ranks that do not see
+/// the checkpoint. All ranks call it together. The run's vocabulary is compared with the one next to the weights if both exist.
+/// It may extend that one: a new token's row is then the mean of its pieces' rows.
 /// @returns the number of optimizer updates in the moments; 0 without moments
 /// @throws ConfigError (on all ranks) listing tensors, model settings or vocabulary that do not fit
 /// @throws CheckpointError when a file is damaged or has an unknown format

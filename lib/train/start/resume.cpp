@@ -11,11 +11,11 @@
 
 #include "checkpoint/checkpoint_files.h"
 #include "config/read.h"
-#include "config/write.h"
 #include "core/error.h"
 #include "core/output/log.h"
 #include "core/strings.h"
 #include "parallel/together.h"
+#include "plan/training_phases.h"
 
 namespace bertpretrain {
 namespace {
@@ -178,10 +178,9 @@ void refuse_changed_settings(const ResumePoint& point, const RunPlan& plan, cons
     ExperimentConfig saved = facts_of(point).settings;
     saved.batch.global_batch_size = point.progress.global_batch_sequences;  // older checkpoints may say 0
     std::vector<std::string> problems;
-    for (const Difference& difference : compare_configs(saved, plan.settings))
-        if (!difference.may_change)
-            problems.push_back(
-                concat("  ", difference.path, ": ", difference.value_a, " in the checkpoint, ", difference.value_b, " now"));
+    for (const Difference& difference : fixed_differences(saved, plan.settings))
+        problems.push_back(
+            concat("  ", difference.path, ": ", difference.value_a, " in the checkpoint, ", difference.value_b, " now"));
     if (const std::string& fingerprint = point.progress.data_fingerprint;
         fingerprint != data.fingerprint() && fingerprint != data.earlier_fingerprint())
         problems.push_back(

@@ -37,12 +37,26 @@ std::optional<double> planned_seconds(const RunPlan& plan) {
     return step * static_cast<double>(plan.settings.schedule.total_steps);
 }
 
-/// What a run's earlier starts used.
-Spent spent_before(const RunPaths& run) {
+Spent spent_in(const RunPaths& run) {
     if (!std::filesystem::exists(run.metrics())) return {};
     try {
         return spent_until(read_run(run.folder()), std::numeric_limits<double>::infinity());
     } catch (const DataError&) { return {}; }  // no step yet
+}
+
+/// What a run's earlier starts used; those of all phases, if the folder is a phase's.
+Spent spent_before(const RunPaths& run) {
+    if (is_phase_of_run(run.folder())) {
+        Spent all;
+        for (const std::filesystem::path& phase : phases_of_run(run.folder().parent_path().parent_path())) {
+            const Spent one = spent_in(RunPaths(phase));
+            all.seconds += one.seconds;
+            all.accelerator_seconds += one.accelerator_seconds;
+            all.restarts += one.restarts;
+        }
+        return all;
+    }
+    return spent_in(run);
 }
 
 }  // namespace
