@@ -5,6 +5,7 @@
 #include <set>
 
 #include "core/error.h"
+#include "plan/training_phases.h"
 #include "support/catch.h"
 #include "support/files.h"
 #include "support/plans.h"
@@ -35,7 +36,7 @@ TEST_CASE("a step of an experiment is as many sequences as it says, on any numbe
     for (const auto& entry : fs::directory_iterator(project / "configs")) {
         if (entry.path().extension() != ".json" || entry.path().stem() == "pipeline") continue;
         INFO(entry.path().filename().string());
-        const ExperimentConfig experiment = load_experiment(entry.path(), {});
+        const ExperimentConfig experiment = request_phases(entry.path(), {}, "run").front().experiment.settings;
         std::smatch said;
         REQUIRE(std::regex_search(experiment.about, said, std::regex("([0-9,]+) sequences")));
         const auto sequences = std::stoll(std::regex_replace(said[1].str(), std::regex(","), ""));
@@ -88,10 +89,12 @@ TEST_CASE("the commands that shard a whole Wikipedia make the shards that the ex
     for (const auto& entry : fs::directory_iterator(project / "configs")) {
         const std::string name = entry.path().stem().string();
         if (entry.path().extension() != ".json" || name == "quickstart" || name == "small" || name == "pipeline") continue;
-        const DataConfig data = load_experiment(entry.path(), {}).data;
-        INFO(data.training_shards.first());
-        CHECK(page.find(concat("--output ", data.training_shards.first(), " \\\n    --sequence-length ", data.sequence_length,
-                               " ")) != page.npos);
+        for (const TrainingPhase& phase : request_phases(entry.path(), {}, "run")) {
+            const DataConfig& data = phase.experiment.settings.data;
+            INFO(data.training_shards.first());
+            CHECK(page.find(concat("--output ", data.training_shards.first(), " \\\n    --sequence-length ", data.sequence_length,
+                                   " ")) != page.npos);
+        }
     }
 }
 

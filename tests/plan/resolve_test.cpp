@@ -1,5 +1,6 @@
 // Every "auto" is decided once, from facts, and the plan tells why.
 #include "plan/resolve.h"
+#include "plan/training_phases.h"
 
 #include <algorithm>
 
@@ -207,7 +208,7 @@ TEST_CASE("every setting of every experiment has a value and an origin, also aft
     for (const auto& entry : std::filesystem::directory_iterator(PROJECT_FOLDER "/configs")) {
         if (entry.path().extension() != ".json" || entry.path().stem() == "pipeline") continue;
         INFO(entry.path().string());
-        const RequestedExperiment experiment = request_experiment(entry.path(), {});
+        const RequestedExperiment experiment = request_phases(entry.path(), {}, "run").back().experiment;
         for (const RunPlan& plan : {plan_of(experiment, 8, 1), resumed_plan(experiment, progress_of(64), 3, 1)})
             for (const Setting& setting : list_settings(experiment.settings)) {
                 if (setting.is_section) continue;
