@@ -59,15 +59,15 @@ void resolve_vocab_size(Resolution& r) {
     constexpr std::int64_t bert_uncased = 30522, multiple = 8;
     const std::int64_t of_weights = r.requested.vocab_size_of_weights;
     std::int64_t entries = of_weights > 0 ? of_weights : bert_uncased;
-    std::string reason =
-        concat("there are no shards yet: the size of ", of_weights > 0 ? "init_from's" : "BERT's own", " vocabulary");
+    std::string reason = "there are no shards yet: the size of BERT's own vocabulary";
+    if (of_weights > 0) reason = concat("the shards name no vocabulary, and init_from has ", of_weights, " rows");
     if (r.data.vocabulary) {
         entries = r.data.vocabulary->size();
         reason = concat(r.data.vocabulary_file.string(), " has ", entries, " tokens");
     } else if (r.data.manifest) {
         entries = r.data.manifest->vocabulary.size;
         reason = concat("the manifest of the shards says ", entries, " tokens");
-    } else if (r.data.is_there && r.checkpoint == nullptr) {
+    } else if (r.data.is_there && r.checkpoint == nullptr && of_weights == 0) {
         throw ConfigError(concat(
             "model.vocab_size = \"auto\": ", r.settings.data.training_shards.first(), " has neither ", manifest_name,
             " nor a vocabulary\n  do: set model.vocab_size, or data.vocabulary to the file that the shards were made with"));

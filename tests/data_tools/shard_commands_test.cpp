@@ -175,9 +175,11 @@ TEST_CASE("shard takes the tokenizer of a model's folder as transformers reads i
     refused("", "has no tokenizer.json, vocab.txt or tokenizer.model");
     const std::filesystem::path model = corpus.folder / "model", config = model / "tokenizer_config.json";
     std::filesystem::create_directory(model);
-    std::filesystem::copy(corpus.folder / "vocabulary.txt", model / "vocab.txt");
+    const std::string tokens = read_text(corpus.folder / "vocabulary.txt");
+    write_text(model / "vocab.txt", tokens + "e\né\n");
     write_text(config, R"({"do_lower_case": true, "strip_accents": false})");
     refused("model", "its other files change how vocab.txt reads text");
+    write_text(model / "vocab.txt", tokens);
     for (const auto& [lowers, casing] : {std::pair("true", "uncased"), std::pair("false", "cased")}) {
         write_text(config, "{\"do_lower_case\": " + std::string(lowers) + "}");
         REQUIRE(run_command(corpus.shard("--shards 1 --held-out-shards 1 --overwrite", "model")).exit_code == 0);

@@ -109,6 +109,8 @@ TEST_CASE("rows that pad the weights' vocabulary are kept, and another vocabular
         return resolve(example.request(), Launch{}, MachineFacts{}, data, nullptr).settings.model.bert.vocab_size;
     };
     CHECK(rows(0) == 208);
+    data.is_there = true;  // shards without manifest and vocabulary
+    CHECK(resolve(example.request(), Launch{}, MachineFacts{}, data, nullptr).settings.model.bert.vocab_size == 208);
     CHECK(rows(203) == 208);
     CHECK(rows(100) == 208);
     CHECK(rows(50) == 56);  // refused when the weights are read: too few
