@@ -1,0 +1,81 @@
+"""Makes a small random model of a family, and trains one with plain PyTorch as `bertpretrain train` does from its folder.
+
+Usage: imported_training.py make FAMILY FOLDER SHARD PART    writes FOLDER, and PART: 16 rows of SHARD
+       imported_training.py train FOLDER PART SETTINGS STEPS  prints the loss of each step; SETTINGS is the run's settings.json
+Exits with 77 if a package is missing.
+"""
+
+import json
+import sys
+from pathlib import Path
+
+import torch
+
+try:
+    import h5py
+    import transformers
+    from transformers import AutoModelForMaskedLM
+except ImportError as error:
+    print(error, file=sys.stderr)
+    sys.exit(77)
+
+from hf_evaluation import hf_batch
+from torch_training import learning_rate
+
+FAMILIES = {"bert": "Bert", "roberta": "Roberta", "xlm-roberta": "XLMRoberta", "camembert": "Camembert", "modernbert": "ModernBert"}
+SHAPE = {"vocab_size": 800, "hidden_size": 64, "num_hidden_layers": 3, "num_attention_heads": 4, "intermediate_size": 96}
+PADDING_OF_ROBERTA = 1
+
+
+def make(family, folder, shard, part):
+    torch.manual_seed(5)
+    dropout = {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}
+    fields = {"bert": dropout | {"max_position_embeddings": 64, "hidden_act": "gelu_new"},
+              "modernbert": {"max_position_embeddings": 64, "local_attention": 16, "attention_dropout": 0.0, "pad_token_id": 0,
+                             "bos_token_id": None, "eos_token_id": None, "cls_token_id": None, "sep_token_id": None}}
+    robertas = dropout | {"max_position_embeddings": 66, "type_vocab_size": 1, "layer_norm_eps": 1e-5}
+    name = FAMILIES[family]
+    config = getattr(transformers, name + "Config")(**SHAPE, **fields.get(family, robertas))
+    getattr(transformers, name + "ForMaskedLM")(config).save_pretrained(folder)
+    with h5py.File(shard) as whole, h5py.File(part, "w") as chosen:
+        # The gradient of RoBERTa's padding row is always zero in PyTorch, and that token is another one in these shards.
+        rows = (whole["input_ids"][:] != PADDING_OF_ROBERTA).all(1).nonzero()[0][:16]
+        assert len(rows) == 16
+        for key in whole:
+            chosen[key] = whole[key][:][rows]
+
+
+def train(folder, part, settings, steps):
+    torch.manual_seed(0)
+    torch.set_num_threads(1)
+    settings = json.loads(Path(settings).read_text())
+    schedule, asked = settings["schedule"], settings["optimizer"]
+    model = AutoModelForMaskedLM.from_pretrained(folder, dtype=torch.float32)
+    parameters = list(model.parameters())
+    groups = [{"params": [p for p in parameters if p.dim() > 1], "weight_decay": asked["weight_decay"]},
+              {"params": [p for p in parameters if p.dim() == 1], "weight_decay": 0.0}]
+    optimizer = torch.optim.AdamW(groups, betas=tuple(asked["betas"]), eps=asked["eps"])
+    with h5py.File(part) as rows:
+        batch = hf_batch(rows)
+    labels = batch["labels"]
+    inputs = {"input_ids": batch["input_ids"], "attention_mask": batch["attention_mask"]}
+    if hasattr(model, "roberta"):
+        inputs["position_ids"] = (torch.arange(labels.shape[1]) + PADDING_OF_ROBERTA + 1).expand_as(labels)
+    model.train()
+    for step in range(1, steps + 1):
+        logits_BSV = model(**inputs).logits
+        loss = torch.nn.functional.cross_entropy(logits_BSV.flatten(0, 1), labels.flatten(), ignore_index=-100)
+        optimizer.zero_grad()
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(parameters, asked["max_grad_norm"])
+        for group in optimizer.param_groups:
+            group["lr"] = learning_rate(schedule, asked["learning_rate"], step)
+        optimizer.step()
+        print(loss.item())
+
+
+if __name__ == "__main__":
+    if sys.argv[1] == "make":
+        make(*sys.argv[2:6])
+    else:
+        train(*sys.argv[2:5], int(sys.argv[5]))
