@@ -18,7 +18,9 @@ BERTPRETRAIN_INLINE float square_minus(const float* x, float y) { return *x * *x
 
 }  // namespace
 
-TEST_CASE("instructions for pairs of bf16 are the default where they are faster than those of fp32, which is not so on Intel's without AMX") {
+TEST_CASE(
+    "instructions for pairs of bf16 are the default where they are faster than those of fp32, which is not so on Intel's without "
+    "AMX") {
     using enum InstructionSet;
     for (const bool is_intel : {false, true})
         for (const InstructionSet largest : {baseline, avx2, avx512, amx})

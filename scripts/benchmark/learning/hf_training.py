@@ -40,7 +40,9 @@ def losses(model, batch):
 
 def rows_of(shard):
     with h5py.File(shard) as file:
-        return {name: file[name][:] for name in file}
+        rows = {name: file[name][:] for name in file}
+    assert rows["input_mask"].max() == 1, f"{shard}: packed rows, whose documents attend to themselves alone"
+    return rows
 
 
 def batch_of(shards, places):
