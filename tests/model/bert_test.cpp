@@ -208,7 +208,8 @@ TEST_CASE("loss and gradients of packed rows are those of their documents in row
         of_rows->add_losses(rows, without_dropout);
         of_documents->add_losses(documents, expected);
         CHECK(without_dropout.values().mlm_loss == Approx(expected.values().mlm_loss).epsilon(1e-6));
-        CHECK(without_dropout.values().mlm_loss * scale.mlm != Approx(loss).epsilon(1e-6));
+        const bool drops = name != "neobert";  // it has no dropout
+        CHECK((without_dropout.values().mlm_loss * scale.mlm != Approx(loss).epsilon(1e-6)) == drops);
     }
 }
 
