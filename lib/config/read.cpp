@@ -184,6 +184,11 @@ const json* find_member(const json& section, std::string_view name, const Rule& 
     return found == section.end() ? nullptr : &*found;
 }
 
+bool has_value(const json& section, const std::string& name, std::string_view value) {
+    const auto found = section.find(name);
+    return found != section.end() && *found == value;
+}
+
 const json& empty_section() {
     static const json empty = json::object();
     return empty;

@@ -50,6 +50,9 @@ const nlohmann::json* find_member(const nlohmann::json& section, std::string_vie
 /// @throws ConfigError
 void read_value(SettingValue& value, const nlohmann::json& json, const Rule& rule, const std::string& where);
 
+/// Whether the section has a member of this name with this value.
+bool has_value(const nlohmann::json& section, const std::string& name, std::string_view value);
+
 /// An empty object. Read in place of an absent section, so that its required settings are reported as missing.
 const nlohmann::json& empty_section();
 
@@ -83,10 +86,8 @@ void read_member(Member& member, const nlohmann::json* found, const Rule& rule, 
 template <Config T>
 void choose_variant(T& config, const nlohmann::json& json) {
     if constexpr (HasVariants<T>)
-        for (const T& variant : T::variants()) {
-            const auto chosen = json.find(list_settings(variant).front().path);
-            if (chosen != json.end() && *chosen == variant.variant()) config = variant;
-        }
+        for (const T& variant : T::variants())
+            if (has_value(json, list_settings(variant).front().path, variant.variant())) config = variant;
 }
 
 /// The settings of the other variants of a section, {key: advice}.
