@@ -201,14 +201,6 @@ std::unique_ptr<World> connect_ranks(const RequestedExperiment& experiment, cons
 }
 
 TrainerParts make_trainer_parts(const RequestedExperiment& experiment, const std::filesystem::path& output,
-                                const ResumeRequest& resume, const Launch& launch, PhaseClock& clock) {
-    clock.enter(Phase::start);
-    // The ranks connect before the plan exists, and the connection needs the device: resolve() decides it by the same rule.
-    const at::Device device = device_of_rank(experiment, launch);
-    return make_trainer_parts(experiment, output, resume, launch, clock, connect_ranks(experiment, launch, device), device);
-}
-
-TrainerParts make_trainer_parts(const RequestedExperiment& experiment, const std::filesystem::path& output,
                                 const ResumeRequest& resume, const Launch& launch, PhaseClock& clock,
                                 std::unique_ptr<World> world, at::Device device) {
     clock.enter(Phase::start);

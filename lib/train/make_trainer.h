@@ -8,19 +8,15 @@
 
 namespace bertpretrain {
 
-/// Resolves the plan, probes what must be measured, and builds the parts. All ranks call it together; a refusal on one is a
-/// refusal on all.
-/// @param clock told when a part of the start is done @param output the run's folder
-/// @throws Error of every kind, before any training
-TrainerParts make_trainer_parts(const RequestedExperiment& experiment, const std::filesystem::path& output,
-                                const ResumeRequest& resume, const Launch& launch, PhaseClock& clock);
-
 /// The device that this rank computes on, by the rule of resolve().
 at::Device device_of_rank(const RequestedExperiment& experiment, const Launch& launch);
 /// Connects the ranks. All of them call it together. @throws DistributedError when one is missing
 std::unique_ptr<World> connect_ranks(const RequestedExperiment& experiment, const Launch& launch, at::Device device);
 
-/// make_trainer_parts() for ranks that are connected already. @param device this rank's
+/// Resolves the plan, probes what must be measured, and builds the parts. All ranks call it together; a refusal on one is a
+/// refusal on all.
+/// @param clock told when a part of the start is done @param output the run's folder @param device this rank's
+/// @throws Error of every kind, before any training
 TrainerParts make_trainer_parts(const RequestedExperiment& experiment, const std::filesystem::path& output,
                                 const ResumeRequest& resume, const Launch& launch, PhaseClock& clock,
                                 std::unique_ptr<World> world, at::Device device);

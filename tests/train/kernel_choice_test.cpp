@@ -60,7 +60,9 @@ std::vector<double> losses(const SampleShards& shards, const std::filesystem::pa
     experiment.checkpoint.save_every_steps = 3;
     PhaseClock clock;
     StopRequest requests;
-    Trainer trainer(make_trainer_parts(experiment, run, {}, Launch{}, clock), requests);
+    Trainer trainer(
+        make_trainer_parts(experiment, run, {}, Launch{}, clock, connect_ranks(experiment, Launch{}, at::kCPU), at::kCPU),
+        requests);
     REQUIRE(trainer.run() == 0);
     std::vector<double> all;
     for (const StepRecord& record : read_metrics(RunPaths(run).metrics()).steps) all.push_back(record.loss);
