@@ -30,6 +30,7 @@
 #include "plan/training_phases.h"
 #include "reports/hourly_prices.h"
 #include "reports/run_history.h"
+#include "telemetry/run_paths.h"
 
 namespace bertpretrain {
 namespace {
@@ -308,7 +309,7 @@ void plan_phases(const std::vector<TrainingPhase>& phases, const PlanArguments& 
 
 void plan(const PlanArguments& arguments) {
     const std::vector<TrainingPhase> phases =
-        request_phases(arguments.config, arguments.overrides, std::filesystem::path("runs") / arguments.config);
+        request_phases(arguments.config, arguments.overrides, run_folder("", arguments.config));
     if (!phases.front().name.empty()) return plan_phases(phases, arguments);
     nlohmann::ordered_json out;
     plan(phases.front().experiment, arguments, true, out);

@@ -16,6 +16,7 @@
 #include "core/error.h"
 #include "core/strings.h"
 #include "preflight/preflight_report.h"
+#include "telemetry/run_paths.h"
 
 namespace bertpretrain {
 namespace {
@@ -53,8 +54,7 @@ double burn_in_seconds_of(const std::string& text) {
 }
 
 int preflight(const PreflightArguments& arguments) {
-    const fs::path run =
-        arguments.output.empty() ? fs::path("runs") / fs::path(arguments.config).stem() : fs::path(arguments.output);
+    const fs::path run = run_folder(arguments.output, arguments.config);
     const std::vector<TrainingPhase> phases = request_phases(arguments.config, arguments.overrides, run);
     const Launch launch = read_launch();
     if (const auto code = run_as_local_ranks(arguments.local_ranks, launch)) return *code;

@@ -189,8 +189,7 @@ int train_as(const Launch& launch, const std::vector<TrainingPhase>& phases, con
 
 int train(const TrainArguments& arguments) {
     std::cout.exceptions(std::ios::goodbit);  // a closed pipe must not end a run: the folder has the results too
-    const fs::path folder =
-        arguments.output.empty() ? fs::path("runs") / fs::path(arguments.config).stem() : fs::path(arguments.output);
+    const fs::path folder = run_folder(arguments.output, arguments.config);
     require_no_checkpoint(folder);
     const fs::path record = RunPaths(folder).exit_record();
     const Launch launch = read_launch();

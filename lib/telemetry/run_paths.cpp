@@ -25,6 +25,10 @@ std::filesystem::path RunPaths::phase(std::size_t number, const std::string& nam
     return folder_ / phases_folder / concat(number < 10 ? "0" : "", number, "_", name);
 }
 
+std::filesystem::path run_folder(const std::string& output, const std::filesystem::path& experiment) {
+    return output.empty() ? std::filesystem::path("runs") / experiment.stem() : std::filesystem::path(output);
+}
+
 bool is_phase_of_run(const std::filesystem::path& folder) {
     return is_phase_name(folder.filename().string()) && folder.parent_path().filename() == phases_folder;
 }

@@ -34,6 +34,9 @@ private:
     std::filesystem::path folder_;
 };
 
+/// Returns the folder of a run: `output`, or runs/NAME for an experiment NAME.json where that is empty.
+std::filesystem::path run_folder(const std::string& output, const std::filesystem::path& experiment);
+
 /// Whether the path has the form of a phase's folder, RUN/phases/01_NAME.
 bool is_phase_of_run(const std::filesystem::path& folder);
 
