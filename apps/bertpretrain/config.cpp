@@ -15,6 +15,7 @@
 #include "config/read.h"
 #include "config/shell_assignments.h"
 #include "config/write.h"
+#include "core/concat.h"
 #include "core/error.h"
 #include "core/output/log.h"
 #include "core/output/table.h"
@@ -30,8 +31,7 @@ namespace {
 std::vector<TrainingPhase> phases_of(const std::filesystem::path& file_or_run, const std::vector<std::string>& overrides) {
     const bool is_run = std::filesystem::is_directory(file_or_run);
     if (is_run) require_no_phases(file_or_run);
-    const std::filesystem::path run = std::filesystem::path("runs") / file_or_run.stem();
-    return request_phases(is_run ? RunPaths(file_or_run).settings() : file_or_run, overrides, run);
+    return request_phases(is_run ? RunPaths(file_or_run).settings() : file_or_run, overrides, run_folder("", file_or_run));
 }
 
 /// Prints all settings of the first phase, and of each later one what it changes.
@@ -62,10 +62,13 @@ void compare_and_print(const std::vector<std::string>& files) {
 }
 
 constexpr const char* phases_meaning =
-    "phases: A list of phases that are trained one after the other. Each has a \"name\" and settings that differ from the rest "
-    "of "
-    "the file, which are merged as a JSON merge patch. A phase begins with the weights and moments of the one before it; its "
-    "schedule and its samples begin again. --set phases.NAME.section.key=value changes one phase.";
+    "A list of phases that are trained one after the other. Each has a \"name\", and the settings that it changes in the rest of "
+    "the file, as a JSON merge patch. A phase begins with the weights and moments of the one before it; its schedule and its "
+    "samples begin again. --set phases.NAME.section.key=value changes one phase.";
+
+std::string settings_page_with_phases() {
+    return concat(settings_page<ExperimentConfig>(), "\n## phases\n\n", phases_meaning, "\n");
+}
 
 struct ResolveArguments {
     std::string config, output;
@@ -84,9 +87,7 @@ std::optional<CheckpointFacts> newest_checkpoint(const std::filesystem::path& ru
 }
 
 void resolve_and_print(const ResolveArguments& arguments) {
-    const std::filesystem::path run = arguments.output.empty()
-                                          ? std::filesystem::path("runs") / std::filesystem::path(arguments.config).stem()
-                                          : std::filesystem::path(arguments.output);
+    const std::filesystem::path run = run_folder(arguments.output, arguments.config);
     Launch launch = read_launch();
     if (arguments.world_size > 0) launch.world_size = arguments.world_size;
     nlohmann::ordered_json all;
@@ -165,10 +166,10 @@ void add_config_command(CLI::App& app) {
     explain->add_flag("--markdown", *markdown, "Print a page in Markdown, as configs/SETTINGS.md is")->excludes(setting);
     explain->callback([which, markdown] {
         if (*which == "phases") {
-            std::cout << wrapped(phases_meaning, output_width(), 0, 4) << std::flush;
+            std::cout << wrapped(concat("phases: ", phases_meaning), output_width(), 0, 4) << std::flush;
             return;
         }
-        std::cout << (*markdown ? settings_page<ExperimentConfig>() : explain_config<ExperimentConfig>(*which, output_width()))
+        std::cout << (*markdown ? settings_page_with_phases() : explain_config<ExperimentConfig>(*which, output_width()))
                   << std::flush;
     });
 
