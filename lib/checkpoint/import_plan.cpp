@@ -149,9 +149,10 @@ private:
             return;
         }
         if (is_ambiguous(parameter, stored))
-            problems_.push_back(concat("ambiguous:  \"", printable(stored.name, 300), "\" has ", stored.shape[0],
-                                       " rows, which are those of a model_type ", join_types(*rules_.other_form),
-                                       " or some more than this model needs; its config.json has to be beside it"));
+            throw ConfigError(concat(where(), ": the position rows may be those of ", name_of(model_.model_type), ", or of ",
+                                     types_of(*rules_.other_form), ", which begin later: \"", printable(stored.name, 300),
+                                     "\" has ", stored.shape[0], " rows, this model ", parameter.shape[0],
+                                     "\n  do: put the model's config.json beside the file; its model_type decides"));
         plan_.imports.push_back(import);
     }
 
@@ -164,8 +165,8 @@ private:
         });
     }
 
-    static std::string join_types(const NamingRules& form) {
-        return join(std::vector<std::string>(form.model_types.begin(), form.model_types.end()), " / ");
+    static std::string types_of(const NamingRules& form) {
+        return join(std::vector<std::string>(form.model_types.begin(), form.model_types.end()));
     }
 
     /// Handles rows in other places, and the cases in which their number may differ. @returns whether the tensor can be used

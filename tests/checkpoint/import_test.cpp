@@ -162,7 +162,7 @@ TEST_CASE("an encoder without config.json whose positions may be RoBERTa's, two 
     CHECK(refusal(folder / "alone", config, choices).empty());
     config.max_position_embeddings = 22;  // the file has 24
     CHECK_THAT(refusal(folder / "alone", config, choices),
-               Says("ambiguous:") && Says("24 rows") && Says("roberta") && Says("its config.json has to be beside it"));
+               Says("has 24 rows, this model 22") && Says("roberta") && Says("do: put the model's config.json"));
     CHECK(refusal(models() / "encoder", config, choices).empty());
 }
 
