@@ -40,17 +40,6 @@ std::vector<std::int64_t> spans_of(std::span<const std::int32_t> ids, const Mask
     return lengths;
 }
 
-/// Returns the lengths of a packed row's documents; of another row, its length. @param mask_T of its tokens
-std::vector<std::int64_t> documents_of(std::span<const std::int8_t> mask_T) {
-    std::vector<std::int64_t> lengths;
-    for (auto begin = mask_T.begin(); begin != mask_T.end();) {
-        const auto end = std::find_if(begin, mask_T.end(), [&](auto m) { return m != *begin; });
-        lengths.push_back(end - begin);
-        begin = end;
-    }
-    return lengths;
-}
-
 }  // namespace
 
 UnpaddedSamples unpadded_sample(const ShardRows& rows, std::int64_t row, std::int64_t number, const DynamicMasking* masking,
@@ -75,7 +64,7 @@ UnpaddedSamples unpadded_sample(const ShardRows& rows, std::int64_t row, std::in
     sample.masked_rows_M.assign(masked.positions.begin(), masked.positions.end());
     sample.masked_labels_M.assign(masked.labels.begin(), masked.labels.end());
     if (rows.has_labels()) sample.next_sentence_labels_B = {rows.next_sentence_labels_R[static_cast<std::size_t>(row)]};
-    std::vector<std::int64_t> documents = documents_of(mask_S.first(length));
+    std::vector<std::int64_t> documents = document_lengths(mask_S.first(length));
     sample.is_packed = documents.size() > 1;
     if (sample.is_packed) sample.attention_lengths_A = std::move(documents);
     else if (document_end) sample.attention_lengths_A = spans_of(ids, masked, *document_end);

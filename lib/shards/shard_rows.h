@@ -1,7 +1,9 @@
 #pragma once
 // Rows of a shard in memory.
 
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace bertpretrain {
@@ -11,6 +13,16 @@ namespace bertpretrain {
 inline constexpr std::int8_t first_document = 1;
 constexpr std::int8_t next_document(std::int8_t number) {
     return number == 127 ? first_document : static_cast<std::int8_t>(number + 1);
+}
+
+/// Returns the tokens of each document of a row; of a row that is not packed, its length. @param mask_T input mask of its tokens
+inline std::vector<std::int64_t> document_lengths(std::span<const std::int8_t> mask_T) {
+    std::vector<std::int64_t> lengths;
+    for (std::size_t t = 0; t < mask_T.size(); ++t) {
+        if (t == 0 || mask_T[t] != mask_T[t - 1]) lengths.push_back(0);
+        ++lengths.back();
+    }
+    return lengths;
 }
 
 /// Samples as stored in the shard. R: rows, S: sequence length, P: maximum number of masked positions.

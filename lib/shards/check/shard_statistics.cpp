@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 
 namespace bertpretrain {
 namespace {
@@ -10,14 +11,6 @@ void count(std::vector<std::int64_t>& histogram, std::int64_t place) {
     const auto index = static_cast<std::size_t>(place);
     if (histogram.size() <= index) histogram.resize(index + 1);
     ++histogram[index];
-}
-
-/// Returns the number of documents in a packed row; 1 for another row.
-std::int64_t row_documents(const ShardRows& rows, std::int64_t row, std::int64_t length) {
-    const std::int8_t* mask_S = rows.input_mask_RS.data() + row * rows.sequence_length;
-    std::int64_t documents = 1;
-    for (std::int64_t s = 1; s < length; ++s) documents += mask_S[s] != mask_S[s - 1] ? 1 : 0;
-    return documents;
 }
 
 void add_histogram(std::vector<std::int64_t>& to, const std::vector<std::int64_t>& from) {
@@ -51,7 +44,8 @@ void ShardContent::add(const ShardRows& added, const ShardRows& unmasked, const 
         if (ids) unknown += std::count(begin, begin + length, ids->unk);
         ++rows;
         tokens += length;
-        documents += row_documents(added, r, length);
+        const auto mask_S = std::span(added.input_mask_RS).subspan(static_cast<std::size_t>(r * added.sequence_length));
+        documents += std::ssize(document_lengths(mask_S.first(static_cast<std::size_t>(length))));
         masked += row_masks;
         if (added.has_labels()) {
             ++labelled;
