@@ -35,7 +35,4 @@ struct Design {
     std::int64_t local_layers() const { return layers - (layers + global_every - 1) / global_every; }
 };
 
-/// @throws ConfigError if model.hidden_size cannot be divided into heads of rotary pairs
-void check_heads(std::int64_t hidden_size, std::int64_t num_attention_heads);
-
 }  // namespace bertpretrain::modern

@@ -31,7 +31,7 @@ std::string summary_of(const ModernBertConfig& config) {
 }
 
 void check_settings(const ModernBertConfig& config) {
-    modern::check_heads(config.hidden_size, config.num_attention_heads);
+    modern::check_size(config);
     if (config.local_attention % 2 != 0)
         throw ConfigError(
             concat("model.local_attention = ", config.local_attention, ": must be even, half of it on each side of a token"));

@@ -11,7 +11,7 @@ std::string summary_of(const NeoBertConfig& config) {
                   with_thousands(config.vocab_size), ", up to ", config.max_position_embeddings, " tokens");
 }
 
-void check_settings(const NeoBertConfig& config) { modern::check_heads(config.hidden_size, config.num_attention_heads); }
+void check_settings(const NeoBertConfig& config) { modern::check_size(config); }
 
 modern::Design design_of(const NeoBertConfig& config) {
     modern::Design design;

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "config/field.h"
+#include "model/modern/common_settings.h"
 #include "model/modern/design.h"
 
 namespace bertpretrain {
@@ -21,18 +21,11 @@ struct NeoBertConfig {
     double decoder_init_range = 0.02;
 
     static void describe(auto& self, auto&& field) {
-        field("hidden_size", self.hidden_size, between(8, 1048576),
-              "Features per token; a multiple of 8 and of num_attention_heads.");
-        field("num_hidden_layers", self.num_hidden_layers, between(1, 1024), "Number of encoder layers.");
-        field("num_attention_heads", self.num_attention_heads, between(1, 1024),
-              "Attention heads per layer; each has an even number of features.");
+        modern::describe_size(self, field);
         field(
             "intermediate_size", self.intermediate_size, between(8, 16777216),
             "Features of a feed-forward part without a gate that has as many parameters. The gated part has two thirds as many, "
             "rounded up to a multiple of 8.");
-        field("vocab_size", self.vocab_size, or_auto(between(6, 16777216)),
-              "Rows of the word embedding table; at least the size of the vocabulary. auto: that of the shards' vocabulary, "
-              "rounded up to a multiple of 8.");
         field("max_position_embeddings", self.max_position_embeddings, between(8, 65536),
               "Longest sequence that the model supports, in tokens. NeoBERT's own files call it max_length.");
         field("norm_eps", self.norm_eps, between(0, 0.01), "Constant added to the mean square in RMSNorm.");
