@@ -39,15 +39,20 @@ private:
     std::unique_ptr<Model> model_;
 };
 
+/// Unaligned sizes.
+inline void set_odd_size(auto& config, std::int64_t layers, std::int64_t intermediate_size) {
+    config.hidden_size = 40;
+    config.num_hidden_layers = layers;
+    config.num_attention_heads = 5;
+    config.intermediate_size = intermediate_size;
+    config.vocab_size = 101;
+    config.max_position_embeddings = 40;
+}
+
 /// A small model with unaligned sizes, with dropout.
 inline BertConfig odd_config(const std::string& placement) {
     BertConfig config;
-    config.hidden_size = 40;
-    config.num_hidden_layers = 2;
-    config.num_attention_heads = 5;
-    config.intermediate_size = 72;
-    config.vocab_size = 101;
-    config.max_position_embeddings = 40;
+    set_odd_size(config, 2, 72);
     config.norm_placement = choice_named<NormPlacement>(placement);
     return config;
 }
@@ -58,12 +63,7 @@ inline ModelConfig odd_modernbert() {
     ModelConfig model;
     model.model_type = ModelType::modernbert;
     ModernBertConfig& config = model.modernbert;
-    config.hidden_size = 40;
-    config.num_hidden_layers = 4;
-    config.num_attention_heads = 5;
-    config.intermediate_size = 72;
-    config.vocab_size = 101;
-    config.max_position_embeddings = 40;
+    set_odd_size(config, 4, 72);
     config.local_attention = 6;
     config.attention_dropout = config.attention_output_dropout = 0.1;
     return model;
@@ -74,12 +74,7 @@ inline ModelConfig odd_neobert() {
     ModelConfig model;
     model.model_type = ModelType::neobert;
     NeoBertConfig& config = model.neobert;
-    config.hidden_size = 40;
-    config.num_hidden_layers = 3;
-    config.num_attention_heads = 5;
-    config.intermediate_size = 108;
-    config.vocab_size = 101;
-    config.max_position_embeddings = 40;
+    set_odd_size(config, 3, 108);
     return model;
 }
 
