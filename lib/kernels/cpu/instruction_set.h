@@ -23,8 +23,9 @@ std::string_view name_of(InstructionSet set);
 /// Returns the largest set that this CPU supports.
 InstructionSet largest_instruction_set();
 
-/// Returns the set that is fastest where `largest` is supported: the same, except on Intel's processors without AMX. There
-/// VDPBF16PS takes as long as four fused multiply-adds of fp32, which multiply twice as many numbers; AMD's takes as long as one.
+/// Returns the set that is fastest where `largest` is supported: the same, except on Intel's processors without AMX. On
+/// the Xeon that was measured (AMX hidden by its virtual machine), VDPBF16PS takes as long as four fused multiply-adds of fp32,
+/// which multiply twice as many numbers; on AMD's Zen 4 it takes as long as one.
 InstructionSet fastest_instruction_set(InstructionSet largest, bool is_intel);
 
 /// @param wanted a name; empty selects fastest_instruction_set() of this CPU
