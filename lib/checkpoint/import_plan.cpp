@@ -288,6 +288,24 @@ void check_finite(const WeightFiles& files, const StoredTensor& tensor, std::int
                                  " in float32, expected finite weights\n  do: give weights from before the training diverged"));
 }
 
+void read_finite(const WeightFiles& files, const StoredTensor& tensor, std::int64_t first, std::int64_t count, float* into) {
+    files.read_as_float(tensor, first, count, into);
+    check_finite(files, tensor, first, {into, static_cast<std::size_t>(count)});
+}
+
+/// Reads at most `count` elements from the parameter's element `first` on, within one row. @returns how many
+std::int64_t read_columns(const WeightFiles& files, const PlannedImport& planned, std::int64_t first, std::int64_t count,
+                          float* into) {
+    const StoredTensor& tensor = files.tensors()[planned.tensor];
+    const std::int64_t width = std::ssize(planned.columns), column = first % width, there = tensor.shape.back();
+    std::vector<float> row(static_cast<std::size_t>(there));
+    read_finite(files, tensor, planned.rows[static_cast<std::size_t>(first / width)] * there, there, row.data());
+    const std::int64_t length = std::min(count, width - column);
+    for (std::int64_t i = 0; i < length; ++i)
+        into[i] = row[static_cast<std::size_t>(planned.columns[static_cast<std::size_t>(column + i)])];
+    return length;
+}
+
 }  // namespace
 
 ImportPlan plan_import(const WeightFiles& files, const ModelConfig& model, const ImportChoices& choices) {
@@ -300,13 +318,15 @@ void read_planned(const WeightFiles& files, const PlannedImport& planned, std::i
         if (first >= planned.elements && planned.beyond == PlannedImport::Beyond::zeros) std::fill_n(into, count, 0.0F);
         if (first >= planned.elements && planned.beyond != PlannedImport::Beyond::repeated) return;
         std::int64_t from = first % planned.elements, length = std::min(count, planned.elements - from);
-        if (!planned.rows.empty()) {
+        if (!planned.columns.empty()) {
+            length = read_columns(files, planned, from, length, into);
+        } else if (planned.rows.empty()) {
+            read_finite(files, tensor, from, length, into);
+        } else {
             const std::int64_t width = planned.elements / std::ssize(planned.rows), column = from % width;
             length = std::min(length, width - column);
-            from = planned.rows[static_cast<std::size_t>(from / width)] * width + column;
+            read_finite(files, tensor, planned.rows[static_cast<std::size_t>(from / width)] * width + column, length, into);
         }
-        files.read_as_float(tensor, from, length, into);
-        check_finite(files, tensor, from, {into, static_cast<std::size_t>(length)});
         first += length;
         count -= length;
         into += length;

@@ -25,6 +25,8 @@ struct PlannedImport {
     std::int64_t elements = 0;  ///< number of elements read from the file, starting at its first
     Beyond beyond = Beyond::nothing;
     std::vector<std::int64_t> rows{};  ///< the tensor's row for each row that is read; empty: the same
+    std::vector<std::int64_t>
+        columns{};  ///< the tensor's column for each column of a matrix, which then has `rows`; empty: the same
 };
 
 struct ImportPlan {

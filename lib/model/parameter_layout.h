@@ -35,7 +35,8 @@ struct ParameterSpec {
     std::uint32_t number = 0;  ///< selects its random numbers; its place among all parameters that the architecture may have
     ModelPart part = ModelPart::encoder;
     RowsMeaning rows = RowsMeaning::fixed;
-    std::string tied_name{};  ///< under which files have the same tensor a second time, or instead; empty: none
+    std::int64_t row_blocks = 1;  ///< matrices with equal numbers of rows, one below the other, that it holds
+    std::string tied_name{};      ///< under which files have the same tensor a second time, or instead; empty: none
 
     std::int64_t elements() const;
 };

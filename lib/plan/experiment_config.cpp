@@ -53,7 +53,8 @@ void check_data(const DataConfig& data, const std::string& file) {
 void check_initialization(const InitializationConfig& initialization, const std::string& file) {
     if (!initialization.init_from &&
         (initialization.init_missing != InitMissing::refuse || initialization.init_unexpected != InitUnexpected::refuse ||
-         initialization.init_moments || !initialization.init_changes.empty()))
+         initialization.init_smaller != InitSmaller::refuse || initialization.init_moments ||
+         !initialization.init_changes.empty()))
         throw ConfigError(concat(file, ": the settings of initialization have no effect while init_from is null",
                                  "\n  do: set initialization.init_from, or leave them out"));
 }

@@ -115,10 +115,15 @@ template <>
 inline constexpr auto choice_names<InitUnexpected> = choices("refuse", "ignore");
 
 struct InitializationConfig {
+enum class InitSmaller { refuse, tile };
+template <>
+inline constexpr auto choice_names<InitSmaller> = choices("refuse", "tile");
+
     std::optional<std::string> init_from;
     InitMissing init_missing = InitMissing::refuse;
     InitUnexpected init_unexpected = InitUnexpected::refuse;
     bool init_moments = false;
+    InitSmaller init_smaller = InitSmaller::refuse;
     std::vector<std::string> init_changes;
 
     static void describe(auto& self, auto&& field) {
@@ -132,6 +137,9 @@ struct InitializationConfig {
         field("init_unexpected", self.init_unexpected, any,
               "What to do about tensors in init_from that the model lacks. ignore: log their names.");
         field("init_moments", self.init_moments, any,
+        field("init_smaller", self.init_smaller, any,
+              "What to do about weights of a smaller model. tile: repeat its layers and, from the centre of each matrix on, its "
+              "rows and columns, as ModernBERT-large began with ModernBERT-base. Heads must have as many features.");
               "Load the optimizer's moments and its number of updates too. Needs a checkpoint of this program.");
         field(
             "init_changes", self.init_changes, any,

@@ -287,3 +287,20 @@ TEST_CASE("inspect verifies every checkpoint of a run, and names the damaged one
     CHECK(inspect(finished_run().run / "checkpoints/step_00000020/optimizer.pt", "--verify").exit_code == 0);
     CHECK(inspect(folder / "none", "").exit_code == checkpoint_exit);
 }
+
+TEST_CASE("a larger model begins with a smaller one's weights where the settings ask for it, alike on one rank and on two") {
+    NEEDS_TRAIN();
+    const json larger{{"hidden_size", 128}, {"num_hidden_layers", 3}, {"num_attention_heads", 4}};
+    const json patch{{"model", larger}, {"initialization", {{"init_smaller", "tile"}}}};
+    const std::vector<std::string> alone = second_run(finished_run().run, "", patch);
+    CHECK(loss_difference(second_run(finished_run().run, "--local-ranks 2 --set batch.global_batch_size=8", patch), alone) <
+          1e-5);
+    const TemporaryFolder folder;
+    const fs::path config = write_second_experiment(folder, finished_run().run, patch);
+    const CommandResult result = train(config, folder / "run", "--set schedule.total_steps=1");
+    CHECK(missing_words(result.err, {"tiled: 2 layers become 3"}) == "");
+    check_refusal(train(config, folder / "moments", "--set initialization.init_moments=true"), config_exit,
+                  {"moments need a model of the same shape", "tiled: 2 layers become 3"}, "moments");
+    check_refusal(train(config, folder / "heads", "--set model.num_attention_heads=8"), config_exit,
+                  {"heads of 16 features cannot be made from heads of 32"}, "heads");
+}

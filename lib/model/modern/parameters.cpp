@@ -54,11 +54,11 @@ ModelParameters modern::parameters_of(const Design& design) {
         table.begin(ModelPart::encoder, is_first_norm ? last_stage : feed_forward + 1);
         if (i > 0 || is_first_norm) table.norm(name + ".attn_norm.weight");
         table.begin(ModelPart::encoder, feed_forward + 1);
-        table.matrix(name + ".attn.Wqkv.weight", 3 * H, H, design.initial_inner);
+        table.matrix(name + ".attn.Wqkv.weight", 3 * H, H, design.initial_inner).row_blocks = 3;
         table.matrix(name + ".attn.Wo.weight", H, H, design.initial_outer);
         table.begin(ModelPart::encoder, feed_forward);
         table.norm(name + ".mlp_norm.weight");
-        table.matrix(name + ".mlp.Wi.weight", 2 * F, H, design.initial_inner);
+        table.matrix(name + ".mlp.Wi.weight", 2 * F, H, design.initial_inner).row_blocks = 2;
         table.matrix(name + ".mlp.Wo.weight", H, F, design.initial_outer);
     }
     table.begin(ModelPart::encoder, 0);

@@ -13,6 +13,7 @@
 #include "checkpoint/described_model.h"
 #include "checkpoint/find_weights.h"
 #include "checkpoint/import_plan.h"
+#include "checkpoint/tiled_import.h"
 #include "checkpoint/training_progress.h"
 #include "core/error.h"
 #include "core/output/displayable.h"
@@ -72,24 +73,35 @@ Source open_source(const RunPlan& plan, const std::filesystem::path& weights, bo
     else if (wanted.init_moments)
         throw ConfigError(concat("initialization.init_moments: ", *wanted.init_from, " is ", found.what,
                                  "; moments can only be read from checkpoints of this program"));
+    const bool tiles = wanted.init_smaller == InitSmaller::tile;
     std::optional<ModelConfig> described;
     if (found.model) {
         described = described_model(*found.model);
-        refuse_other_arithmetic(*described, plan.settings.model, *found.model, wanted.init_changes);
+        std::vector<std::string> may_change = wanted.init_changes;
+        if (tiles) may_change.emplace_back("num_attention_heads");
+        refuse_other_arithmetic(*described, plan.settings.model, *found.model, may_change);
+    } else if (tiles) {
+        throw ConfigError(concat("initialization.init_smaller = \"tile\": ", found.files.front().string(),
+                                 ": the shape of its model is unknown\n  do: put the model's config.json beside the file"));
     }
     if (found.vocabulary && !plan.data.vocabulary.empty())
         source.new_tokens = new_tokens_of(*found.vocabulary, plan.data.vocabulary);
+    if (tiles && !source.new_tokens.empty())
+        throw ConfigError(concat("initialization.init_smaller = \"tile\": the run's vocabulary has ",
+                                 with_thousands(std::ssize(source.new_tokens)), " tokens that the weights' lacks",
+                                 "\n  do: extend the vocabulary of the smaller model first, in a run of its own"));
     if (leads && found.vocabulary && !plan.data.vocabulary.empty() && !plan.data.casing.empty() && source.new_tokens.empty())
         source.tokenizer_warning = compare_tokenizers(found, source.checkpoint.get(), plan.data);
     const bool checks = leads && !found.checkpoint;
     source.files =
         std::make_unique<WeightFiles>(std::move(found), checks ? PtReader::Checksums::on_first_read : PtReader::Checksums::never);
     if (checks) source.files->verify();
-    source.plan = plan_import(*source.files, plan.settings.model,
-                              {.missing_allowed = wanted.init_missing == InitMissing::random,
-                               .unexpected_allowed = wanted.init_unexpected == InitUnexpected::ignore,
-                               .vocabulary_grew = !source.new_tokens.empty(),
-                               .described = described});
+    const ImportChoices choices{.missing_allowed = wanted.init_missing == InitMissing::random,
+                                .unexpected_allowed = wanted.init_unexpected == InitUnexpected::ignore,
+                                .vocabulary_grew = !source.new_tokens.empty(),
+                                .described = described};
+    source.plan = tiles ? plan_tiled_import(*source.files, *described, plan.settings.model, choices)
+                        : plan_import(*source.files, plan.settings.model, choices);
     return source;
 }
 
