@@ -154,7 +154,7 @@ ForecastGrid plan_inputs(const Forecaster& forecaster, const PlanArguments& argu
         return forecaster.memory(accelerator, world_size, stage).pass;
     };
     inputs.step.overlaps = !arguments.no_overlap;
-    inputs.global_batch = [forecaster](std::int64_t world_size) { return forecaster.on(world_size).global_batch(); };
+    inputs.batch_sizes = [forecaster](std::int64_t world_size) { return forecaster.on(world_size).settings.batch.sizes(); };
     for (const std::string& name : arguments.accelerators)
         inputs.accelerators.push_back(accelerator_of(name, arguments, plan, measured, inputs.step.tokens_per_sequence));
     check_prices(arguments, inputs.accelerators);

@@ -10,7 +10,7 @@ namespace bertpretrain {
 BatchLoader::BatchLoader(const TrainingSources& sources, const BatchLoaderSettings& settings)
     : copier_(settings.device),
       source_(sources, settings),
-      global_batch_sequences_(settings.global_batch_sequences),
+      batch_sizes_(settings.batch_sizes),
       rows_per_epoch_(source_.rows_per_epoch()),
       rows_of_sources_(source_.rows_of_sources()),
       fingerprint_(source_.fingerprint()),

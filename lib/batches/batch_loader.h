@@ -45,8 +45,8 @@ public:
     /// Sets the size of micro-batches from step position() on. Batches that were built ahead are built again.
     void set_micro_batch_size(std::int64_t sequences);
 
-    /// Sequences of a step, over all ranks.
-    std::int64_t global_batch_sequences() const { return global_batch_sequences_; }
+    /// Sequences of each step, over all ranks.
+    const BatchSizes& batch_sizes() const { return batch_sizes_; }
     /// Samples of one epoch of all sources together; below, of each source.
     std::int64_t rows_per_epoch() const { return rows_per_epoch_; }
     const std::vector<std::int64_t>& rows_of_sources() const { return rows_of_sources_; }
@@ -63,7 +63,7 @@ public:
 private:
     BatchCopier copier_;
     StepSource source_;  ///< used by the prefetcher's thread only, while that runs
-    std::int64_t global_batch_sequences_;
+    BatchSizes batch_sizes_;
     std::int64_t rows_per_epoch_;
     std::vector<std::int64_t> rows_of_sources_;
     std::string fingerprint_;

@@ -12,6 +12,7 @@
 
 #include <c10/core/Device.h>
 
+#include "batches/batch_sizes.h"
 #include "batches/mixture.h"
 #include "batches/sample_order.h"
 #include "batches/shard_files.h"
@@ -21,8 +22,8 @@ namespace bertpretrain {
 
 struct BatchLoaderSettings {
     std::uint64_t seed = 0;
-    std::int64_t global_batch_sequences = 0;  ///< sequences of a step, over all micro-batches and ranks
-    std::int64_t micro_batch_size = 0;        ///< sequences of a micro-batch; the last one of a step may have fewer
+    BatchSizes batch_sizes;             ///< sequences of each step, over all micro-batches and ranks
+    std::int64_t micro_batch_size = 0;  ///< sequences of a micro-batch; the last one of a step may have fewer
     RowFormat format;
     std::int64_t rank = 0, world_size = 1;
     at::Device device = at::Device(at::DeviceType::CPU);

@@ -17,14 +17,15 @@ namespace bertpretrain {
 namespace {
 
 const BatchLoaderSettings& checked(const BatchLoaderSettings& settings) {
-    const std::int64_t sequences = settings.global_batch_sequences, world_size = settings.world_size;
+    const std::int64_t sequences = settings.batch_sizes.smallest(), world_size = settings.world_size;
     check(settings.micro_batch_size > 0 && sequences > 0, sequences, " sequences in micro-batches of ",
           settings.micro_batch_size);
     check(settings.rank >= 0 && settings.rank < world_size, "rank ", settings.rank, " of ", world_size);
     check(settings.prefetch_steps > 0, settings.prefetch_steps, " steps built ahead");
     if (sequences < world_size)
         throw ConfigError(concat("a step of ", sequences, " sequences cannot be shared by ", world_size, " ranks",
-                                 "\n  do: start at most ", sequences, " ranks, or raise batch.global_batch_size"));
+                                 "\n  do: start at most ", sequences, " ranks, or raise batch.",
+                                 sequences < settings.batch_sizes.largest() ? "warmup_from" : "global_batch_size"));
     return settings;
 }
 
@@ -94,10 +95,11 @@ bool StepSource::await_shards(const std::vector<Sample>& samples, const std::sto
 }
 
 std::vector<StepSource::Sample> StepSource::samples_of(std::int64_t step, std::int64_t rank, const std::stop_token& stop) {
-    const std::int64_t sequences = settings_.global_batch_sequences, ranks = settings_.world_size;
+    const std::int64_t sequences = settings_.batch_sizes.of(step), first = settings_.batch_sizes.samples_before(step);
+    const std::int64_t ranks = settings_.world_size;
     std::vector<Sample> samples(static_cast<std::size_t>(sequences));
     for (std::int64_t i = 0; i < sequences; ++i) {
-        const std::int64_t number = (step - 1) * sequences + i;
+        const std::int64_t number = first + i;
         const Mixture::Place place = mixture_.locate(number);
         samples[static_cast<std::size_t>(i)] = {number, place.source, readers_[place.source].locate(place.number)};
     }
@@ -217,7 +219,7 @@ GlobalBatch StepSource::make(std::int64_t step, const std::stop_token& stop) {
     if (samples.empty()) return {};  // a stop was requested
     forget_before(samples);
     std::vector<UnpaddedSamples> read = this->read(samples, stop);
-    look_ahead(step * settings_.global_batch_sequences, stop);
+    look_ahead(settings_.batch_sizes.samples_before(step + 1), stop);
     if (stop.stop_requested()) return {};
 
     GlobalBatch batch;
@@ -260,8 +262,8 @@ std::string StepSource::earlier_fingerprint() const {
 
 RowsByFile StepSource::rows_by_file(std::int64_t step) const {
     std::vector<std::vector<std::int64_t>> numbers(readers_.size());
-    const std::int64_t sequences = settings_.global_batch_sequences;
-    for (std::int64_t number = (step - 1) * sequences; number < step * sequences; ++number) {
+    const std::int64_t end = settings_.batch_sizes.samples_before(step + 1);
+    for (std::int64_t number = settings_.batch_sizes.samples_before(step); number < end; ++number) {
         const Mixture::Place place = mixture_.locate(number);
         numbers[place.source].push_back(place.number);
     }

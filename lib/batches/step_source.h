@@ -15,8 +15,8 @@
 
 namespace bertpretrain {
 
-/// A rank's part of a step, as a function of the step's number. Step k (the first is 1) has samples [(k - 1) G, k G) of the run,
-/// where G = global_batch_sequences. Each of W ranks reads about 1/W of the data, because samples are assigned by band: sorted by
+/// A rank's part of a step, as a function of the step's number. BatchSizes says which samples of the run
+/// a step has. Each of W ranks reads about 1/W of the data, because samples are assigned by band: sorted by
 /// the band's place in its window, they are cut into W parts with equal numbers of tokens (within half a sample). Rank r gets
 /// part r, in the order of the samples' numbers. With several sources, the mixture decides the source of each sample, each rank
 /// reads about 1/W of every source, and within each micro-batch the samples are sorted by source.

@@ -28,7 +28,8 @@ ForecastRow planned_run(const ForecastGrid& inputs, const Accelerator& accelerat
     planned.network = network;
     planned.step = inputs.step;
     planned.step.world_size = world_size;
-    planned.step.global_batch = inputs.global_batch(world_size);
+    const BatchSizes sizes = inputs.batch_sizes(world_size);
+    planned.step.global_batch = sizes.largest();
     if (inputs.pass) {
         const PlannedPass pass = inputs.pass(accelerator, world_size);
         planned.step.micro_batch_size = pass.sequences;
@@ -37,6 +38,7 @@ ForecastRow planned_run(const ForecastGrid& inputs, const Accelerator& accelerat
     planned.time = step_time(planned.step, accelerator, network);
     ForecastInputs run = inputs.run;
     run.step_seconds = planned.time.total();
+    run.steps = std::max<std::int64_t>(1, std::llround(sizes.steps_of(sizes.largest(), 0, run.steps)));
     run.accelerators = world_size;
     const double gigabytes = saved_bytes * static_cast<double>(planned.step.layout().parameter_elements()) * 1e-9;
     run.write_seconds = gigabytes / inputs.save_gbps;

@@ -8,6 +8,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include "batches/batch_sizes.h"
 #include "operations/fabric.h"
 #include "operations/run_forecast.h"
 #include "operations/step_model.h"
@@ -23,7 +24,7 @@ struct PlannedPass {
 struct ForecastGrid {
     PlannedStep step;  ///< all fields except world size, global batch, and micro-batch if there is a `pass`
     std::function<PlannedPass(const Accelerator& accelerator, std::int64_t world_size)> pass;  ///< may be empty
-    std::function<std::int64_t(std::int64_t world_size)> global_batch;
+    std::function<BatchSizes(std::int64_t world_size)> batch_sizes;
     std::vector<Accelerator> accelerators;
     std::vector<Network> networks;
     std::vector<std::int64_t> world_sizes;  ///< ascending

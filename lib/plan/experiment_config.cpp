@@ -72,6 +72,15 @@ void check_device_batch(const ExperimentConfig& experiment, const std::string& f
                    "\" each has a mean of its own\n  do: set loss_mean to \"global\", or leave device_micro_batch out"));
 }
 
+void check_warmup(const BatchConfig& batch, const std::string& file) {
+    if (batch.warmup_steps > 0 ? batch.warmup_from > 0 && batch.warmup_increment > 0
+                               : batch.warmup_from == 0 && batch.warmup_increment == 0)
+        return;
+    throw ConfigError(concat(file, ": batch.warmup_steps = ", batch.warmup_steps, ", warmup_from = ", batch.warmup_from,
+                             " and warmup_increment = ", batch.warmup_increment, ": a batch warm-up needs all three",
+                             "\n  do: set them all, or none"));
+}
+
 void check_gradients(const ExperimentConfig& experiment, const std::string& file) {
     if (experiment.parallel.gradient_dtype == Precision::fp32) return;
     if (experiment.parallel.zero_stage == 0 || experiment.training.precision == Precision::fp32)
@@ -131,6 +140,7 @@ RequestedExperiment request_experiment(nlohmann::json settings, const std::strin
     refusals.attempt([&] { check_optimizer(experiment.optimizer); });
     refusals.attempt([&] { check_schedule(experiment.schedule); });
     refusals.attempt([&] { check_data(experiment.data, file); });
+    refusals.attempt([&] { check_warmup(experiment.batch, file); });
     refusals.attempt([&] { check_device_batch(experiment, file); });
     refusals.attempt([&] { check_timeouts(file, experiment.watchdog, experiment.parallel); });
     refusals.attempt([&] { check_initialization(experiment.initialization, file); });

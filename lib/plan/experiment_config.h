@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "batches/batch_sizes.h"
 #include "config/field.h"
 #include "config/known_names.h"
 #include "model/architecture.h"
@@ -114,16 +115,16 @@ enum class InitUnexpected { refuse, ignore };
 template <>
 inline constexpr auto choice_names<InitUnexpected> = choices("refuse", "ignore");
 
-struct InitializationConfig {
 enum class InitSmaller { refuse, tile };
 template <>
 inline constexpr auto choice_names<InitSmaller> = choices("refuse", "tile");
 
+struct InitializationConfig {
     std::optional<std::string> init_from;
     InitMissing init_missing = InitMissing::refuse;
     InitUnexpected init_unexpected = InitUnexpected::refuse;
-    bool init_moments = false;
     InitSmaller init_smaller = InitSmaller::refuse;
+    bool init_moments = false;
     std::vector<std::string> init_changes;
 
     static void describe(auto& self, auto&& field) {
@@ -136,10 +137,10 @@ inline constexpr auto choice_names<InitSmaller> = choices("refuse", "tile");
               "What to do about parameters that init_from lacks. random: initialize them at random, and log their names.");
         field("init_unexpected", self.init_unexpected, any,
               "What to do about tensors in init_from that the model lacks. ignore: log their names.");
-        field("init_moments", self.init_moments, any,
         field("init_smaller", self.init_smaller, any,
               "What to do about weights of a smaller model. tile: repeat its layers and, from the centre of each matrix on, its "
               "rows and columns, as ModernBERT-large began with ModernBERT-base. Heads must have as many features.");
+        field("init_moments", self.init_moments, any,
               "Load the optimizer's moments and its number of updates too. Needs a checkpoint of this program.");
         field(
             "init_changes", self.init_changes, any,
@@ -152,7 +153,11 @@ struct BatchConfig {
     std::int64_t micro_batch_size = 16;
     std::int64_t gradient_accumulation_steps = 1;
     std::int64_t global_batch_size = 0;
+    std::int64_t warmup_steps = 0, warmup_from = 0, warmup_increment = 0;
     std::optional<std::int64_t> device_micro_batch;
+
+    /// The sequences of every step, once global_batch_size is decided.
+    BatchSizes sizes() const { return {global_batch_size, {warmup_steps, warmup_from, warmup_increment}}; }
 
     /// Sequences per forward and backward pass; micro_batch_size where device_micro_batch is not decided yet.
     std::int64_t pass_size() const { return device_micro_batch.value_or(micro_batch_size); }
@@ -167,6 +172,14 @@ struct BatchConfig {
         field("global_batch_size", self.global_batch_size, between(0, 1e9),
               "Sequences per optimizer step over all ranks; need not be a multiple of their number. 0: micro_batch_size x "
               "gradient_accumulation_steps x the ranks of the run's first start. A run keeps the number that it started with.");
+        field(
+            "warmup_steps", self.warmup_steps, between(0, 1e9),
+            "Steps of a batch warm-up: the batch grows from warmup_from to global_batch_size sequences by warmup_increment at a "
+            "time, and each size has the same number of these steps. The learning rate follows the steps as without. 0: all "
+            "batches are equally large.");
+        field("warmup_from", self.warmup_from, between(0, 1e9), "Sequences of the first step of a batch warm-up.");
+        field("warmup_increment", self.warmup_increment, between(0, 1e9),
+              "By how many sequences the batch grows at a time in a batch warm-up. ModernBERT's grew by one pass of each rank.");
         field("device_micro_batch", self.device_micro_batch, between(1, 1e6),
               "Sequences that a device computes at once, a multiple of micro_batch_size. The sums stay the same; matrix "
               "multiplications get fewer and larger. auto: on a GPU with training.loss_mean = \"global\", as many as fit, "

@@ -8,6 +8,7 @@ namespace {
 
 constexpr std::string_view per_rank = "sequences per pass on one rank; batch.global_batch_size counts those of a whole step";
 constexpr std::string_view in_steps = "epochs x training samples / sequences per step";
+constexpr std::string_view grows = "with warmup_from and warmup_increment; each size has the same number of steps";
 constexpr std::string_view as_share = "a share of schedule.total_steps: warmup steps / total_steps";
 constexpr std::string_view as_share_of_peak = "a share of optimizer.learning_rate: the last rate / the peak";
 constexpr std::string_view as_share_of_decay = "a share of schedule.total_steps: steps of the decay / total_steps";
@@ -46,6 +47,10 @@ constexpr auto names = std::to_array<ForeignName>({
     {"gradient_accumulation", "batch.gradient_accumulation_steps"},
     {"accumulate_grad_batches", "batch.gradient_accumulation_steps"},
     {"update_freq", "batch.gradient_accumulation_steps"},
+    {"rampup_batch_size", "batch.warmup_steps", grows},
+    {"batch_size_warmup_min_size", "batch.warmup_from", grows},
+    {"batch_size_warmup_tokens", "batch.warmup_steps", grows},
+    {"batch_size_warmup_increment_size", "batch.warmup_increment", grows},
     // model
     {"num_layers", "model.num_hidden_layers"},
     {"n_layers", "model.num_hidden_layers"},

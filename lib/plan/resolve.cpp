@@ -319,10 +319,23 @@ void resolve_global_batch(Resolution& r) {
     }
 }
 
+void refuse_impossible_warmup(const BatchConfig& batch) {
+    if (batch.warmup_steps == 0) return;
+    if (batch.warmup_from >= batch.global_batch_size)
+        throw ConfigError(concat("batch.warmup_from = ", batch.warmup_from, ": must be less than batch.global_batch_size = ",
+                                 batch.global_batch_size, ", to which the batch grows"));
+    const std::int64_t growth = batch.global_batch_size - batch.warmup_from;
+    if (growth / batch.warmup_increment >= most_batch_sizes)
+        throw ConfigError(concat("batch.warmup_increment = ", batch.warmup_increment, ": the batch would have more than ",
+                                 with_thousands(most_batch_sizes), " sizes\n  do: set it to at least ",
+                                 growth / most_batch_sizes + 1));
+}
+
 void resolve_batch(Resolution& r) {
     const BatchConfig& asked = r.settings.batch;
     BatchPlan& batch = r.plan.batch;
     resolve_global_batch(r);
+    refuse_impossible_warmup(r.plan.settings.batch);
     batch.device_micro_batch = asked.device_micro_batch;
     if (asked.device_micro_batch) return;
     const char* const path = "batch.device_micro_batch";

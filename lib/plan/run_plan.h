@@ -81,7 +81,8 @@ struct RunPlan {
     std::vector<PlannedValue> decided;  ///< what the program decided and why, for people
     std::vector<std::string> warnings;  ///< for rank 0's log
 
-    std::int64_t global_batch() const { return settings.batch.global_batch_size; }  ///< sequences of one step over all ranks
+    /// Sequences of one step over all ranks, after a batch warm-up.
+    std::int64_t global_batch() const { return settings.batch.global_batch_size; }
     /// Sequences of a pass before a larger one is measured.
     std::int64_t pass_size() const { return batch.device_micro_batch.value_or(settings.batch.micro_batch_size); }
 

@@ -22,6 +22,7 @@ RequestedExperiment shortened(RequestedExperiment requested, const DryRunLength&
     const std::int64_t steps = burns_in ? without_end : length.steps;
     if (burns_in) experiment.training.cross_check_every_steps = 1;
     experiment.schedule.total_steps = steps;
+    experiment.batch.warmup_steps = experiment.batch.warmup_from = experiment.batch.warmup_increment = 0;  // whole batches
     if (experiment.evaluation.every_steps > 0) experiment.evaluation.every_steps = steps;
     experiment.checkpoint.save_every_steps = steps;
     experiment.checkpoint.keep_last = 1;

@@ -44,8 +44,11 @@ std::string evaluation_line(const EvaluationRecord& record) {
     return line;
 }
 
-Progress::Progress(std::int64_t total_steps, double interval_seconds, ProgressOutput output)
-    : total_steps_(total_steps), interval_seconds_(interval_seconds), output_(std::move(output)) {}
+Progress::Progress(std::int64_t total_steps, double interval_seconds, ProgressOutput output, StepsLeft steps_left)
+    : total_steps_(total_steps),
+      steps_left_(std::move(steps_left)),
+      interval_seconds_(interval_seconds),
+      output_(std::move(output)) {}
 
 Progress::~Progress() {
     if (is_drawn_) output_.draw("\n");
@@ -80,6 +83,7 @@ double Progress::eta_seconds(const StepRecord& record) {
     if (last_step_seconds_.size() > steps_for_eta) last_step_seconds_.pop_front();
     const double sum = std::accumulate(last_step_seconds_.begin(), last_step_seconds_.end(), 0.0);
     const double mean = sum / static_cast<double>(last_step_seconds_.size());
+    if (steps_left_) return mean * steps_left_(record.step);
     return mean * static_cast<double>(std::max<std::int64_t>(0, total_steps_ - record.step));
 }
 

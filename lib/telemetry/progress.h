@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -23,8 +24,13 @@ std::string evaluation_line(const EvaluationRecord& record);
 /// between them at most one per interval. Not thread-safe.
 class Progress {
 public:
+    /// Returns how many steps as large as `step` the rest of the run takes.
+    using StepsLeft = std::function<double(std::int64_t step)>;
+
     /// @param interval_seconds minimum time between plain lines
-    Progress(std::int64_t total_steps, double interval_seconds, ProgressOutput output = progress_to_stderr());
+    /// @param steps_left empty: all steps are equally large
+    Progress(std::int64_t total_steps, double interval_seconds, ProgressOutput output = progress_to_stderr(),
+             StepsLeft steps_left = {});
     Progress(const Progress&) = delete;
     Progress& operator=(const Progress&) = delete;
     ~Progress();
@@ -39,6 +45,7 @@ private:
     std::string drawn_line(const StepRecord& record, double eta) const;
 
     std::int64_t total_steps_;
+    StepsLeft steps_left_;
     double interval_seconds_;
     ProgressOutput output_;
     std::deque<double> last_step_seconds_;

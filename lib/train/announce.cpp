@@ -36,7 +36,10 @@ void announce_batches(const TrainerParts& parts) {
     const std::int64_t ranks = plan.parallel.world_size, pass = plan.pass_size(), global_batch = plan.global_batch();
     log_info(concat("global batch      ", with_thousands(global_batch), " sequences, on each rank in ",
                     (global_batch + ranks * pass - 1) / (ranks * pass), " micro-batch(es) of up to ", pass));
-    announce_sources(parts, plan.settings.schedule.total_steps * global_batch);
+    if (const BatchConfig& batch = plan.settings.batch; batch.warmup_steps > 0)
+        log_info(concat("batch warm-up     from ", with_thousands(batch.warmup_from), " sequences by ",
+                        with_thousands(batch.warmup_increment), " at a time, in ", with_thousands(batch.warmup_steps), " steps"));
+    announce_sources(parts, parts.loader->batch_sizes().samples_before(plan.settings.schedule.total_steps + 1));
 }
 
 void announce_device(const TrainerParts& parts) {

@@ -27,7 +27,7 @@ std::unique_ptr<BatchLoader> make_loader(const RunPlan& plan, const World& world
                                          at::Device device) {
     BatchLoaderSettings settings;
     settings.seed = plan.settings.training.seed;
-    settings.global_batch_sequences = plan.global_batch();
+    settings.batch_sizes = plan.settings.batch.sizes();
     settings.micro_batch_size = plan.pass_size();
     settings.format = row_format(plan);
     settings.rank = world.rank();

@@ -49,10 +49,14 @@ void tell_other_kernels(const ResumePoint& point, const std::string& now) {
 
 std::unique_ptr<RunRecords> open_records(const TrainerParts& parts) {
     std::unique_ptr<RunRecords> records;
+    const std::int64_t total = parts.plan.settings.schedule.total_steps;
+    const auto steps_left = [sizes = parts.loader->batch_sizes(), total](std::int64_t step) {
+        return sizes.steps_of(sizes.of(step), step, total);
+    };
     together(*parts.world, [&] {
-        records = std::make_unique<RunRecords>(*parts.folder, parts.plan.settings.schedule.total_steps,
-                                               parts.plan.data.unigram_cross_entropy, parts.world->rank() == 0,
-                                               parts.metrics_address, parts.plan.settings.telemetry.command);
+        records =
+            std::make_unique<RunRecords>(*parts.folder, total, parts.plan.data.unigram_cross_entropy, parts.world->rank() == 0,
+                                         parts.metrics_address, parts.plan.settings.telemetry.command, steps_left);
     });
     return records;
 }
@@ -240,7 +244,7 @@ void Trainer::take_step(const StepOpening& opening) {
     const double waited = opening.batch.data_wait_seconds;
     record(outcome, rate, seconds_now() - start + waited, waited);
     target_.add_step(outcome.mlm_loss);
-    if (spending_) spending_->step_done(seconds_now());
+    if (spending_) spending_->step_done(seconds_now(), outcome.sequences);
     const double loss = outcome.mlm_loss + outcome.nsp_loss;
     if (auto trouble = numbers_.add(step_, loss, outcome.grad_norm, outcome.skipped)) tell(std::move(*trouble));
     try {
@@ -350,7 +354,9 @@ void Trainer::tell_target() {
 
 void Trainer::tell_forecast() {
     if (!spending_ || finished()) return;
-    const auto forecast = spending_->forecast(step_, total_steps(), seconds_now());
+    const BatchSizes& sizes = parts_.loader->batch_sizes();
+    const std::int64_t sequences_left = sizes.samples_before(total_steps() + 1) - sizes.samples_before(step_ + 1);
+    const auto forecast = spending_->forecast({step_, total_steps(), sequences_left}, seconds_now());
     if (!forecast) return;
     records_->clear_progress();
     log_info(forecast_text(*forecast, spending_->limits(), total_steps()));
@@ -388,7 +394,7 @@ Snapshot Trainer::with_progress(Snapshot snapshot) const {
     state.step = step_;
     TrainingProgress progress;
     progress.step = step_;
-    progress.samples = step_ * parts_.plan.global_batch();
+    progress.samples = parts_.loader->batch_sizes().samples_before(step_ + 1);
     progress.global_batch_sequences = parts_.plan.global_batch();
     progress.world_size = parts_.world->size();
     progress.data_fingerprint = parts_.loader->fingerprint();

@@ -13,7 +13,7 @@ namespace {
 BatchLoaderSettings small_settings() {
     BatchLoaderSettings settings;
     settings.seed = 9;
-    settings.global_batch_sequences = 12;
+    settings.batch_sizes = 12;
     settings.micro_batch_size = 5;
     settings.format = sample_format();
     settings.window_rows = 30;

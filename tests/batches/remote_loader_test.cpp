@@ -42,7 +42,7 @@ TEST_CASE("with a cache smaller than the data, batches are the same as from the 
     const std::uint64_t bytes = put_into_bucket(server, shards, 12);
     BatchLoaderSettings settings;
     settings.seed = 9;
-    settings.global_batch_sequences = settings.micro_batch_size = 4;
+    settings.batch_sizes = settings.micro_batch_size = 4;
     settings.format = sample_format();
     settings.window_rows = 24;
     BatchLoader local(shards.files, settings);
@@ -63,7 +63,7 @@ TEST_CASE("a cache too small for a window of samples is refused before a shard i
     const SampleShards shards(std::vector<std::int64_t>(8, 12));
     const std::uint64_t bytes = put_into_bucket(server, shards, 12);
     BatchLoaderSettings settings;
-    settings.global_batch_sequences = settings.micro_batch_size = 4;
+    settings.batch_sizes = settings.micro_batch_size = 4;
     settings.format = sample_format();
     settings.window_rows = 24;
     const TemporaryFolder cache;

@@ -29,7 +29,7 @@ struct TwoSources {
 BatchLoaderSettings mixed_settings(std::int64_t global_batch_sequences = 24, std::int64_t micro_batch_size = 8) {
     BatchLoaderSettings settings;
     settings.seed = 5;
-    settings.global_batch_sequences = global_batch_sequences;
+    settings.batch_sizes = global_batch_sequences;
     settings.micro_batch_size = micro_batch_size;
     settings.format = sample_format();
     settings.window_rows = 30;

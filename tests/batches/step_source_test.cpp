@@ -20,7 +20,7 @@ const std::vector<std::int64_t> uneven{10, 20, 5, 12, 30, 7, 16};  // 100 rows
 BatchLoaderSettings settings_of(std::int64_t global_batch_sequences, std::int64_t micro_batch_size) {
     BatchLoaderSettings settings;
     settings.seed = 5;
-    settings.global_batch_sequences = global_batch_sequences;
+    settings.batch_sizes = global_batch_sequences;
     settings.micro_batch_size = micro_batch_size;
     settings.format = sample_format();
     settings.window_rows = 40;
@@ -70,6 +70,34 @@ TEST_CASE("step k holds samples (k - 1) G to k G of the order, with the shards' 
         CHECK(batch.sequences == 24);
         CHECK(batch.tokens == tokens);
         CHECK(batch.masked == masked);
+    }
+}
+
+TEST_CASE("with a batch warm-up, consecutive steps hold consecutive samples, on any number of ranks") {
+    const SampleShards shards(uneven);
+    BatchLoaderSettings settings = settings_of(24, 8);
+    settings.batch_sizes = {24, {5, 6, 6}};  // 6, 6, 12, 12, 18, 24, ...
+    StepSource alone(shards.files, settings), constant(shards.files, settings_of(6, 6));
+    std::vector<StepSource> ranks;
+    settings.world_size = 3;
+    for (settings.rank = 0; settings.rank < 3; ++settings.rank) ranks.emplace_back(shards.files, settings);
+    std::int64_t number = 0, of_six = 0;
+    for (std::int64_t step = 1; step <= 8; ++step) {
+        INFO(step);
+        const auto samples = samples_of(alone.make(step));
+        CHECK(std::ssize(samples) == settings.batch_sizes.of(step));
+        for (const auto& [found, origin] : samples) CHECK(found == number++);
+        std::vector<std::pair<std::int64_t, Origin>> expected, together;
+        while (std::ssize(expected) < std::ssize(samples))
+            for (const auto& sample : samples_of(constant.make(++of_six))) expected.push_back(sample);
+        CHECK(samples == expected);
+        for (StepSource& rank : ranks)
+            for (const auto& sample : samples_of(rank.make(step))) together.push_back(sample);
+        std::sort(together.begin(), together.end());
+        CHECK(together == samples);
+        std::int64_t rows = 0;
+        for (const auto& [file, of_file] : alone.rows_by_file(step)) rows += std::ssize(of_file);
+        CHECK(rows == std::ssize(samples));
     }
 }
 

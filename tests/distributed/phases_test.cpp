@@ -17,7 +17,7 @@ const std::vector<std::string> folders{"phases/01_main", "phases/02_decay"};
 fs::path write_phases(const TemporaryFolder& folder) {
     return write_distributed_experiment(
         folder, {{"phases",
-                  {json{{"name", "main"}},
+                  {json{{"name", "main"}, {"batch", {{"warmup_steps", 12}, {"warmup_from", 5}, {"warmup_increment", 6}}}},
                    json{{"name", "decay"},
                         {"schedule", {{"name", "wsd"}, {"warmup_ratio", 0}, {"decay_ratio", 1}, {"total_steps", 20}}}}}}});
 }

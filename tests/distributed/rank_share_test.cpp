@@ -76,7 +76,7 @@ struct RankShares {
 RankShares shares_of(const std::vector<std::filesystem::path>& files, std::int64_t global_batch) {
     BatchLoaderSettings settings;
     settings.seed = 3;
-    settings.global_batch_sequences = global_batch;
+    settings.batch_sizes = global_batch;
     settings.micro_batch_size = 16;
     settings.format = {length, 512, 30522};
     settings.world_size = ranks;

@@ -148,7 +148,7 @@ TEST_CASE("a failure costs its restart and half an interval, and the best interv
 TEST_CASE("the interval between saves follows from what a save costs training, and is no shorter than its write") {
     ForecastGrid grid;
     grid.step = small_step(1);
-    grid.global_batch = [](std::int64_t ranks) { return 16 * ranks; };
+    grid.batch_sizes = [](std::int64_t ranks) { return 16 * ranks; };
     grid.accelerators = {core};
     grid.networks = {link(1)};
     grid.world_sizes = {4};
@@ -166,6 +166,21 @@ TEST_CASE("the interval between saves follows from what a save costs training, a
     grid.save_gbps = 1e-6;
     grid.run.hours_between_failures = 1;
     CHECK(row().forecast.save_every_seconds >= written * 1e6);
+}
+
+TEST_CASE("a run whose batch grows takes the time of its samples, not of its steps") {
+    ForecastGrid grid;
+    grid.step = small_step(1);
+    grid.batch_sizes = [](std::int64_t ranks) { return 16 * ranks; };
+    grid.accelerators = {core};
+    grid.networks = {link(1)};
+    grid.world_sizes = {4};
+    grid.run.steps = 1000;
+    const ForecastRow constant = plan_runs(grid).front();
+    grid.batch_sizes = [](std::int64_t ranks) { return BatchSizes(16 * ranks, {500, 8 * ranks, 8 * ranks}); };
+    const ForecastRow growing = plan_runs(grid).front();
+    CHECK(growing.time.total() == constant.time.total());
+    CHECK(growing.forecast.hours == Approx(0.75 * constant.forecast.hours).epsilon(1e-3));
 }
 
 TEST_CASE("a measured run gives a rank's rate without waits, and the rate at which it sends") {

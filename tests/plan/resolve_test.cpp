@@ -61,6 +61,24 @@ TEST_CASE("the global batch is the settings', else the checkpoint's on any numbe
     CHECK(plan_of(more_steps, 2, 0, &other_micro_batch).global_batch() == 72);  // refused by refuse_changed_settings()
 }
 
+TEST_CASE("a batch grows to the global batch, which a warm-up must begin below") {
+    ExperimentConfig growing = small();
+    growing.batch.warmup_steps = 4;
+    growing.batch.warmup_from = growing.batch.warmup_increment = 6;
+    const RunPlan plan = plan_of(growing, 2);  // 24 sequences
+    CHECK(plan.global_batch() == 24);
+    CHECK(plan.settings.batch.sizes().of(1) == 6);
+    CHECK(plan.settings.batch.sizes().of(5) == 24);
+    CHECK(resumed_plan(growing, progress_of(24), 5).settings.batch.sizes().samples_before(5) == 6 + 6 + 12 + 18);
+    growing.batch.warmup_from = 24;
+    CHECK_THROWS_WITH(plan_of(growing, 2),
+                      Catch::Contains("batch.warmup_from = 24: must be less than batch.global_batch_size = 24"));
+    growing.batch.warmup_from = growing.batch.warmup_increment = 1;
+    growing.batch.global_batch_size = 500'000;
+    CHECK_THROWS_WITH(plan_of(growing, 2),
+                      Catch::Contains("more than 100,000 sizes") && Catch::Contains("do: set it to at least 5"));
+}
+
 TEST_CASE("the pass is measured on a GPU only, and only where micro-batches may be merged") {
     CHECK(said(plan_of(small(), 1, 0), "batch.device_micro_batch") == "4 (auto: batch.micro_batch_size: on a CPU)");
     const RunPlan on_gpu = plan_of(small(), 1, 1);

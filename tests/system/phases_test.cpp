@@ -13,11 +13,12 @@ using nlohmann::json;
 
 namespace {
 
-const json second = {{"model", {{"layer_norm_eps", 1e-6}}},
-                     {"data", {{"masking", "dynamic"}, {"masked_lm_prob", 0.3}}},
-                     {"batch", {{"gradient_accumulation_steps", 3}}},
-                     {"optimizer", {{"learning_rate", 0.0005}}},
-                     {"schedule", {{"name", "constant"}, {"total_steps", 11}}}};
+const json second = {
+    {"model", {{"layer_norm_eps", 1e-6}}},
+    {"data", {{"masking", "dynamic"}, {"masked_lm_prob", 0.3}}},
+    {"batch", {{"gradient_accumulation_steps", 3}, {"warmup_steps", 5}, {"warmup_from", 4}, {"warmup_increment", 4}}},
+    {"optimizer", {{"learning_rate", 0.0005}}},
+    {"schedule", {{"name", "constant"}, {"total_steps", 11}}}};
 const json third = {{"model", {{"layer_norm_eps", 1e-6}}},
                     {"schedule", {{"name", "wsd"}, {"warmup_ratio", 0}, {"decay_ratio", 1}, {"total_steps", 8}}},
                     {"training", {{"seed", 31}}}};

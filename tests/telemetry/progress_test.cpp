@@ -62,6 +62,13 @@ TEST_CASE("the remaining time is estimated from the last 50 steps, so a slow sta
     CHECK(screen.said.back().ends_with("| eta 0.0s"));
 }
 
+TEST_CASE("the remaining time of a batch warm-up counts the larger steps that follow") {
+    Screen screen;
+    Progress progress(10, 0, screen.output(false), [](std::int64_t step) { return 3.0 * static_cast<double>(10 - step); });
+    progress.show(timed_record(4, 2));
+    CHECK(screen.said.back().ends_with("| eta 36.0s"));
+}
+
 TEST_CASE("an evaluation is always printed") {
     Screen screen;
     Progress progress(50, 10, screen.output(false));

@@ -50,7 +50,7 @@ TEST_CASE("a limit that cannot be read, and a budget without a price, are refuse
 TEST_CASE("a run stops while two more steps and a save still fit into its deadline") {
     Spending spending(deadline(100), Spent{}, 4, 5, 1000);
     CHECK_FALSE(spending.reason_to_stop(1000));
-    for (double end = 1010; end <= 1070; end += 10) spending.step_done(end);
+    for (double end = 1010; end <= 1070; end += 10) spending.step_done(end, 8);
     CHECK_FALSE(spending.reason_to_stop(1074.9));  // 25.1 s are left, and 2 x 10 + 5 s are needed
     REQUIRE(spending.reason_to_stop(1075));
     CHECK(spending.reason_to_stop(1075)->find("1m 15s") != std::string::npos);
@@ -71,11 +71,11 @@ TEST_CASE("earlier starts count, each with its own number of ranks") {
 
 TEST_CASE("the forecast is the time per step of this start, its evaluations and saves included") {
     Spending spending(budget(10, 3600), Spent{}, 2, 0, 0);  // two ranks cost 2 per second
-    spending.step_done(1);
-    CHECK_FALSE(spending.forecast(1, 11, 1));
-    spending.step_done(1.25);
-    spending.step_done(1.5);
-    const auto forecast = spending.forecast(3, 11, 2);  // half a second of evaluation: 0.5 s per step
+    spending.step_done(1, 8);
+    CHECK_FALSE(spending.forecast({1, 11, 80}, 1));
+    spending.step_done(1.25, 8);
+    spending.step_done(1.5, 8);
+    const auto forecast = spending.forecast({3, 11, 64}, 2);  // half a second of evaluation: 0.5 s per step
     REQUIRE(forecast);
     CHECK(forecast->seconds == 2);
     CHECK(forecast->seconds_left == 4);
@@ -87,11 +87,19 @@ TEST_CASE("the forecast is the time per step of this start, its evaluations and 
           "forecast: 2.0s and 4.00 USD used; the rest takes 4.0s and 8.00 USD; the limit is reached at about step 9 of 11");
 }
 
+TEST_CASE("a growing batch is forecast by its sequences, not by its steps") {
+    Spending spending(deadline(100), Spent{}, 1, 0, 0);
+    spending.step_done(1, 4);
+    spending.step_done(2, 4);
+    spending.step_done(4, 8);  // 4 sequences a second
+    CHECK(spending.forecast({3, 5, 200}, 4)->seconds_left == 50);
+}
+
 TEST_CASE("what plan expects of the whole run stands beside what the run's own rate gives") {
     Spending spending(RunLimits::parse("", "", 1800.0), Spent{}, 2, 0, 0, 20);  // two ranks cost 1 per second
-    spending.step_done(1);
-    spending.step_done(2);
-    const auto forecast = spending.forecast(2, 12, 2);
+    spending.step_done(1, 8);
+    spending.step_done(2, 8);
+    const auto forecast = spending.forecast({2, 12, 80}, 2);
     REQUIRE(forecast);
     CHECK(forecast_text(*forecast, spending.limits(), 12) ==
           "forecast: 2.0s and 2.00 USD used; the rest takes 10.0s and 10.00 USD; the whole run takes 12.0s, and `plan` expects "
@@ -103,9 +111,9 @@ TEST_CASE("what plan expects of the whole run stands beside what the run's own r
 
 TEST_CASE("a run with a price and no limit is forecast, and never stopped") {
     Spending spending(RunLimits::parse("", "", 3600.0), Spent{}, 1, 1, 0);
-    spending.step_done(1);
-    spending.step_done(2);
+    spending.step_done(1, 8);
+    spending.step_done(2, 8);
     CHECK_FALSE(spending.reason_to_stop(1e9));
-    CHECK(forecast_text(*spending.forecast(2, 4, 2), spending.limits(), 4) ==
+    CHECK(forecast_text(*spending.forecast({2, 4, 16}, 2), spending.limits(), 4) ==
           "forecast: 2.0s and 2.00 USD used; the rest takes 2.0s and 2.00 USD");
 }

@@ -20,11 +20,11 @@ constexpr std::size_t most_waiting = 65'536;
 }  // namespace
 
 RunRecords::RunRecords(const RunFolder& folder, std::int64_t total_steps, std::optional<double> unigram_cross_entropy, bool keeps,
-                       const std::string& metrics_address, const std::string& command)
+                       const std::string& metrics_address, const std::string& command, Progress::StepsLeft steps_left)
     : begin_(seconds_now()) {
     if (!keeps) return;
     files_ = std::make_shared<RecordFiles>(folder, total_steps, unigram_cross_entropy, command);
-    progress_.emplace(total_steps, seconds_between_lines);
+    progress_.emplace(total_steps, seconds_between_lines, progress_to_stderr(), std::move(steps_left));
     lines_.emplace(DetachedWorker::usual_farewell_seconds, most_waiting);
     pictures_.emplace(DetachedWorker::usual_farewell_seconds, most_waiting);
     if (metrics_address.empty()) return;

@@ -31,9 +31,10 @@ public:
     /// @param keeps whether this rank keeps the records
     /// @param metrics_address at which to serve the latest numbers over HTTP (metrics_endpoint.h); empty: none
     /// @param command reads all lines of metrics.jsonl, events.jsonl and devices.jsonl (line_command.h); empty: none
+    /// @param steps_left as Progress
     /// @throws DataError when one of these files cannot be opened
     RunRecords(const RunFolder& folder, std::int64_t total_steps, std::optional<double> unigram_cross_entropy, bool keeps,
-               const std::string& metrics_address = "", const std::string& command = "");
+               const std::string& metrics_address = "", const std::string& command = "", Progress::StepsLeft steps_left = {});
     RunRecords(const RunRecords&) = delete;
     RunRecords& operator=(const RunRecords&) = delete;
     ~RunRecords();

@@ -106,8 +106,9 @@ StepOpening open_step(World& world, BatchLoader& loader, StopRequest& requests, 
         if (agreed.stop) return {{}, {}, agreed.stop, false, false, nullptr};
         if (agreed.failed) return failed_opening(world, failure);
         if (!agreed.all_ready) continue;
-        check(agreed.counts.sequences == loader.global_batch_sequences(), "the ranks' parts of a step have ",
-              agreed.counts.sequences, " sequences, expected ", loader.global_batch_sequences());
+        const std::int64_t expected = loader.batch_sizes().of(loader.position() - 1);
+        check(agreed.counts.sequences == expected, "the ranks' parts of a step have ", agreed.counts.sequences,
+              " sequences, expected ", expected);
         return {std::move(*batch), agreed.counts, {}, save, agreed.devices, nullptr};
     }
 }

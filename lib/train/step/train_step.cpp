@@ -51,7 +51,7 @@ at::Tensor queue_copy_to_host(const at::Tensor& tensor) {
 StepRecord record_of(const StepOutcome& outcome, std::int64_t step, double learning_rate, const RunPlan& plan) {
     StepRecord record;
     record.step = step;
-    record.samples = step * plan.global_batch();
+    record.samples = plan.settings.batch.sizes().samples_before(step + 1);
     record.loss = outcome.mlm_loss + outcome.nsp_loss;
     record.mlm_loss = outcome.mlm_loss;
     record.next_sentence = shape_of(plan.settings.model).next_sentence;

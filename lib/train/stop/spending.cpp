@@ -34,7 +34,7 @@ std::optional<double> planned_seconds(const RunPlan& plan) {
         sustained_share(plan.compute.on_gpu) * *plan.compute.gemm_flops * 1e-12 / static_cast<double>(plan.parallel.world_size);
     rank.per_node = plan.parallel.ranks_of_host;
     const double step = step_time(planned_step(plan), rank, find_network("efa4")).total();
-    return step * static_cast<double>(plan.settings.schedule.total_steps);
+    return step * plan.settings.batch.sizes().steps_of(plan.global_batch(), 0, plan.settings.schedule.total_steps);
 }
 
 Spent spent_in(const RunPaths& run) {
@@ -88,9 +88,13 @@ Spending::Spending(const RunLimits& limits, const Spent& before, std::int64_t ra
       begin_(begin),
       planned_seconds_(planned_seconds) {}
 
-void Spending::step_done(double now) {
-    if (++steps_ == 1) first_step_end_ = now;
-    else intervals_.push_back(now - last_step_end_);
+void Spending::step_done(double now, std::int64_t sequences) {
+    if (++steps_ == 1) {
+        first_step_end_ = now;
+    } else {
+        intervals_.push_back(now - last_step_end_);
+        sequences_ += sequences;
+    }
     if (intervals_.size() > most_intervals) intervals_.pop_front();
     last_step_end_ = now;
 }
@@ -120,12 +124,12 @@ std::optional<std::string> Spending::reason_to_stop(double now) const {
     return concat("the run has used ", used, " (", given, "), and two more steps and a save may take ", duration_text(needed));
 }
 
-std::optional<SpendingForecast> Spending::forecast(std::int64_t step, std::int64_t total_steps, double now) const {
+std::optional<SpendingForecast> Spending::forecast(const StepsLeft& left, double now) const {
     if (steps_ < 2) return std::nullopt;
-    const double per_step = (now - first_step_end_) / static_cast<double>(steps_ - 1);
+    const double per_sequence = (now - first_step_end_) / static_cast<double>(sequences_);
     SpendingForecast forecast;
     forecast.seconds = run_seconds(now);
-    forecast.seconds_left = per_step * static_cast<double>(total_steps - step);
+    forecast.seconds_left = per_sequence * static_cast<double>(left.sequences);
     forecast.cost = cost(now);
     forecast.planned_seconds = planned_seconds_;
     if (forecast.cost) {
@@ -134,7 +138,9 @@ std::optional<SpendingForecast> Spending::forecast(std::int64_t step, std::int64
         if (planned_seconds_) forecast.planned_cost = per_second * *planned_seconds_;
     }
     const double usable = seconds_to_limit(now) - save_seconds_;
-    if (usable < forecast.seconds_left) forecast.last_step = step + static_cast<std::int64_t>(std::max(0.0, usable) / per_step);
+    if (usable < forecast.seconds_left)
+        forecast.last_step = left.done + static_cast<std::int64_t>(std::max(0.0, usable) / forecast.seconds_left *
+                                                                   static_cast<double>(left.total - left.done));
     return forecast;
 }
 

@@ -39,6 +39,12 @@ struct SpendingForecast {
     std::optional<double> planned_seconds, planned_cost;
 };
 
+/// What a run has yet to do.
+struct StepsLeft {
+    std::int64_t done = 0, total = 0;  ///< steps
+    std::int64_t sequences = 0;        ///< of the steps between them
+};
+
 /// Kept by rank 0. All times are those of seconds_now().
 class Spending {
 public:
@@ -48,15 +54,15 @@ public:
     Spending(const RunLimits& limits, const Spent& before, std::int64_t ranks, double save_seconds, double begin,
              std::optional<double> planned_seconds = std::nullopt);
 
-    /// Records the end of a step.
-    void step_done(double now);
+    /// Records the end of a step of so many sequences.
+    void step_done(double now, std::int64_t sequences);
     /// Records how long a save took.
     void saved(double seconds);
 
     /// Returns why to stop now: the rest of a limit may not suffice for two more steps and a save. nullopt: continue.
     std::optional<std::string> reason_to_stop(double now) const;
     /// Returns nullopt before the second step of this start.
-    std::optional<SpendingForecast> forecast(std::int64_t step, std::int64_t total_steps, double now) const;
+    std::optional<SpendingForecast> forecast(const StepsLeft& left, double now) const;
 
     const RunLimits& limits() const { return limits_; }
 
@@ -72,6 +78,7 @@ private:
     std::optional<double> planned_seconds_;
     double first_step_end_ = 0, last_step_end_ = 0;
     std::int64_t steps_ = 0;        ///< of this start
+    std::int64_t sequences_ = 0;    ///< of these steps without the first
     std::deque<double> intervals_;  ///< seconds between the ends of the latest steps, with evaluations and saves between them
 };
 
