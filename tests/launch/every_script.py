@@ -429,6 +429,19 @@ def train_for(script):
             expect(any(call[:3] == ["bertpretrain_data", "shard", str(text)] for call in calls), "the text")
 
 
+@case("benchmark/architectures.sh")
+def architectures(world):
+    world.stand_in("bertpretrain_data")
+    world.stand_in(world.checkout / ".venv/bin/python")
+    text = world.write(NAME, "a text")
+    for folder in (f"{NAME}out", f"{DASH}out"):
+        world.run("benchmark/architectures.sh", "--output", folder, BERTPRETRAIN_PROGRAMS=world.bin, BENCHMARK_TEXT=text)
+        calls = world.calls()
+        expect(any(call[:3] == ["bertpretrain_data", "shard", str(text)] for call in calls), "the text")
+        [call] = [call for call in calls if call[0] == "python"]
+        expect_equal(call[2:4], [f"{world.home}/{folder}", str(world.bin)])
+
+
 train_for("benchmark/kernel_sets.sh")
 train_for("benchmark/learning.sh")
 
