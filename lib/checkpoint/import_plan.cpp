@@ -18,11 +18,40 @@
 namespace bertpretrain {
 namespace {
 
-/// Returns the model_type of the config.json beside the files; "": there is none.
-std::string stored_model_type(const FoundWeights& found) {
-    const nlohmann::json json = found.model ? read_json(*found.model) : nlohmann::json();
-    const auto type = json.find("model_type");
-    return type != json.end() && type->is_string() ? type->get<std::string>() : "";
+/// The config.json beside the files; null: there is none.
+nlohmann::json stored_config(const FoundWeights& found) { return found.model ? read_json(*found.model) : nlohmann::json(); }
+
+/// Returns the model_type of a config.json; "": it has none.
+std::string stored_model_type(const nlohmann::json& config) {
+    const auto type = config.find("model_type");
+    return type != config.end() && type->is_string() ? type->get<std::string>() : "";
+}
+
+/// Returns transformers' classes that wrote the files, by their config.json.
+std::vector<std::string> stored_classes(const nlohmann::json& config) {
+    std::vector<std::string> classes;
+    if (const auto names = config.find("architectures"); names != config.end() && names->is_array())
+        for (const nlohmann::json& name : *names)
+            if (name.is_string()) classes.push_back(name.get<std::string>());
+    return classes;
+}
+
+/// Whether a class of transformers, such as "BertForMaskedLM", has a part of a model.
+bool has_part(const std::string& class_name, ModelPart part) {
+    const auto is_one_of = [&](std::initializer_list<std::string_view> tasks) {
+        return std::ranges::any_of(tasks, [&](std::string_view task) { return class_name.find(task) != std::string::npos; });
+    };
+    switch (part) {
+        case ModelPart::masked_words_head:
+            return is_one_of({"ForMaskedLM", "ForPreTraining", "LMHead"});
+        case ModelPart::next_sentences_head:
+            return is_one_of({"ForPreTraining", "ForNextSentencePrediction"});
+        case ModelPart::pooler:
+            return !is_one_of({"ForMaskedLM", "LMHead", "ForTokenClassification", "ForQuestionAnswering"});
+        case ModelPart::encoder:
+            break;
+    }
+    return true;
 }
 
 std::vector<std::string> names_in(const WeightFiles& files) {
@@ -36,7 +65,8 @@ public:
     Planner(const WeightFiles& files, const ModelConfig& model, const ImportChoices& choices)
         : files_(files),
           model_(model),
-          rules_(form_of(naming_rules(model), stored_model_type(files.found()), names_in(files))),
+          config_(stored_config(files.found())),
+          rules_(form_of(naming_rules(model), stored_model_type(config_), names_in(files))),
           choices_(choices),
           ordered_(parameters_of(model).checkpoint_order) {
         for (const ParameterSpec& spec : ordered_) parameters_.emplace(spec.name, spec);
@@ -208,7 +238,9 @@ private:
                                          "\n  do: give the weights from before quantization, in float32, float16 or bfloat16"));
         std::vector<std::string> problems = problems_, lacking, unexpected;
         if (!choices_.missing_allowed)
-            for (const std::string& name : plan_.initial) lacking.push_back(concat("missing:    \"", name, "\"", hint(name)));
+            for (const std::string& name : plan_.initial)
+                if (!begins_at_random(parameters_.at(name).part))
+                    lacking.push_back(concat("missing:    \"", name, "\"", hint(name)));
         if (!choices_.unexpected_allowed)
             for (const std::string& name : plan_.ignored)
                 if (!is_unneeded_head(name)) unexpected.push_back(concat("unexpected: \"", printable(name, 300), "\""));
@@ -249,6 +281,13 @@ private:
         return join(parts, "; ");
     }
 
+    /// Whether a whole part begins at random without being asked: the classes that wrote the files lack it, and so do the files.
+    bool begins_at_random(ModelPart part) const {
+        const std::vector<std::string> classes = stored_classes(config_);
+        if (classes.empty() || std::ranges::any_of(classes, [&](const auto& name) { return has_part(name, part); })) return false;
+        return std::ranges::none_of(plan_.imports, [&](const auto& import) { return parameters_.at(import.name).part == part; });
+    }
+
     /// Returns whether the tensor belongs to the head for next sentences and this model has none, because it learns masked words
     /// alone.
     bool is_unneeded_head(const std::string& stored) const { return absent_heads_.contains(stored_name(stored)); }
@@ -264,6 +303,7 @@ private:
 
     const WeightFiles& files_;
     const ModelConfig& model_;
+    nlohmann::json config_;  ///< the config.json beside the files, or null
     const NamingRules& rules_;
     const ImportChoices& choices_;
     std::vector<ParameterSpec> ordered_;

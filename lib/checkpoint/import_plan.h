@@ -52,7 +52,8 @@ inline constexpr std::int64_t vocabulary_padding = 128;
 /// tensors with a row per token, by less than vocabulary_padding unless the vocabulary grew; and position embeddings, whose rows
 /// are truncated or repeated to fit. Rows are read from where the files have them (StoredRows). Tied tensors may be stored under
 /// either name, and must be equal if stored under both. What stands before all names is left out (name_prefixes()), with a
-/// remark. Single numbers beside the weights are ignored.
+/// remark. Single numbers beside the weights are ignored. A head that the files lack, and that the class in their config.json
+/// lacks too, begins at random.
 /// @throws ConfigError listing every tensor that is missing, unexpected or of a different shape (at most 60); where settings
 /// differ from the described model's, these first, and then at most 3 tensors
 /// @throws CheckpointError for weights that are no floating-point numbers, or when the file is found to be damaged while tied
