@@ -1,6 +1,6 @@
 """Trains two architectures for the same minutes and prints their held-out losses. Called by scripts/benchmark/architectures.sh.
 
-Usage: architectures.py FOLDER PROGRAMS MINUTES LENGTH RATE
+Usage: architectures.py FOLDER PROGRAMS MINUTES LENGTH RATES
 """
 
 import json
@@ -75,18 +75,18 @@ def seconds_per_step(program, sides, folder, length):
     return json.loads(file.read_text())
 
 
-def main(folder, programs, minutes, length, rate):
-    folder, program, minutes, length, rate = Path(folder), f"{programs}/bertpretrain", float(minutes), int(length), float(rate)
+def main(folder, programs, minutes, length, rates):
+    folder, program, minutes, length = Path(folder), f"{programs}/bertpretrain", float(minutes), int(length)
     sides = {"ModernBERT": modernbert, "BERT": bert}
     seconds = seconds_per_step(program, sides, folder, length)
     lines = {}
-    for side, settings in sides.items():
+    for (side, settings), rate in zip(sides.items(), map(float, rates.split(","))):
         steps = int(minutes * 60 / seconds[side])
         run = folder / f"{side}-{minutes:g}min-{rate:g}"
         metrics = train(program, experiment(settings(rate), folder, length, steps), run)
         lines[side] = [[line["step"] * seconds[side] / 60, line["held_out_mlm_loss"]] for line in metrics if "held_out_mlm_loss" in line]
         parameters = next(line for line in (run / "log.txt").read_text().splitlines() if "parameters  " in line).split()[-1]
-        print(f"{side}: {parameters} parameters, {seconds[side]:.3f} s per step, {steps} steps, "
+        print(f"{side}: {parameters} parameters, largest rate {rate:g}, {seconds[side]:.3f} s per step, {steps} steps, "
               f"{steps * SEQUENCES * length / 1e6:.2f} million places", flush=True)
     print(f"{'minutes':>8}  " + "  ".join(f"{side:>10}" for side in sides))
     for ours, theirs in zip(lines["ModernBERT"], lines["BERT"]):
