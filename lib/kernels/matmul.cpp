@@ -5,7 +5,7 @@
 #include <ATen/ATen.h>
 
 #include "kernels/cpu/accumulate.h"
-#include "kernels/cpu/amx_matmul.h"
+#include "kernels/cpu/amx/matmul.h"
 #include "kernels/cpu/mkl_matmul.h"
 #include "kernels/cpu/panel_matmul.h"
 #include "kernels/kernels_in_use.h"

@@ -7,7 +7,7 @@
 #include <stdexcept>
 
 #include "core/error.h"
-#include "kernels/cpu/amx_small_matmul.h"
+#include "kernels/cpu/amx/small_matmul.h"
 #include "kernels/cpu/instruction_set.h"
 #include "kernels/cpu/mkl_matmul.h"
 #include "kernels/cpu/panel_kernel.h"

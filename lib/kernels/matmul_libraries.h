@@ -13,7 +13,7 @@ namespace bertpretrain {
 enum class MatmulLibrary {
     onednn,  ///< as called by at::mm
     mkl,     ///< cblas_gemm_bf16bf16f32; the result is fp32
-    amx,     ///< our own kernel for AMX (cpu/amx_matmul.h)
+    amx,     ///< our own kernel for AMX (cpu/amx/matmul.h)
     vector,  ///< our own kernel for vector instructions (cpu/panel_matmul.h); small matrices are oneDNN's
 };
 

@@ -5,7 +5,7 @@
 #include "batches/sample_order.h"
 #include "core/error.h"
 #include "core/strings.h"
-#include "kernels/cpu/attention_memory.h"
+#include "kernels/cpu/attention/memory.h"
 #include "model/architecture.h"
 #include "model/gradient_storage.h"
 #include "operations/machine_memory.h"

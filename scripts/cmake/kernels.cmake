@@ -2,7 +2,7 @@
 # the whole target, because its precompiled header must be compiled with the same options.
 target_compile_options(bertpretrain_train PRIVATE -fno-math-errno -fno-trapping-math)
 # Each file of CPU kernels chooses its own instruction sets, so it is compiled alone.
-file(GLOB files "${CMAKE_SOURCE_DIR}/lib/kernels/cpu/*.cpp")
+file(GLOB_RECURSE files "${CMAKE_SOURCE_DIR}/lib/kernels/cpu/*.cpp")
 set_source_files_properties(${files} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 # The optimizer's results must not depend on slicing or machine, so the compiler may not contract to fused multiply-adds.
 set_source_files_properties("${CMAKE_SOURCE_DIR}/lib/kernels/cpu/optimizer_kernels.cpp" PROPERTIES

@@ -5,9 +5,9 @@
 #include <thread>
 #include <vector>
 
-#include "kernels/cpu/attention_head_bf16.h"
-#include "kernels/cpu/attention_head_fp32.h"
-#include "kernels/cpu/attention_memory.h"
+#include "kernels/cpu/attention/head_bf16.h"
+#include "kernels/cpu/attention/head_fp32.h"
+#include "kernels/cpu/attention/memory.h"
 #include "kernels/kernel_inputs.h"
 #include "support/skip.h"
 

@@ -1,5 +1,5 @@
 #pragma once
-// Packs matrices for the instructions that multiply pairs of bf16 numbers (bf16_small_matmul.h, amx_small_matmul.h).
+// Packs matrices for the instructions that multiply pairs of bf16 numbers (attention/bf16_small_matmul.h, amx/small_matmul.h).
 //
 // A "pair" is one 32-bit word that holds two bf16 numbers; the instruction adds the products of both to a sum. The reduction
 // axis is therefore counted in pairs, P, and matrices are packed so that both numbers of a pair are adjacent.

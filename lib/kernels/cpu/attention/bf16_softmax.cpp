@@ -1,4 +1,4 @@
-#include "kernels/cpu/bf16_softmax.h"
+#include "kernels/cpu/attention/bf16_softmax.h"
 
 #include <algorithm>
 #include <cmath>

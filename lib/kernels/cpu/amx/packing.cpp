@@ -1,4 +1,4 @@
-#include "kernels/cpu/amx_packing.h"
+#include "kernels/cpu/amx/packing.h"
 
 #include <algorithm>
 #include <cstdlib>

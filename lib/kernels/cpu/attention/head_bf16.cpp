@@ -1,11 +1,11 @@
-#include "kernels/cpu/attention_head_bf16.h"
+#include "kernels/cpu/attention/head_bf16.h"
 
 #include <algorithm>
 #include <cmath>
 
 #include "core/rounding.h"
-#include "kernels/cpu/amx_small_matmul.h"
-#include "kernels/cpu/attention_rows.h"
+#include "kernels/cpu/amx/small_matmul.h"
+#include "kernels/cpu/attention/rows.h"
 
 namespace bertpretrain::cpu {
 namespace {

@@ -4,9 +4,9 @@
 
 #include <ATen/ATen.h>
 
-#include "kernels/cpu/attention_head_bf16.h"
-#include "kernels/cpu/attention_head_fp32.h"
-#include "kernels/cpu/attention_memory.h"
+#include "kernels/cpu/attention/head_bf16.h"
+#include "kernels/cpu/attention/head_fp32.h"
+#include "kernels/cpu/attention/memory.h"
 #include "kernels/cpu/row_chunks.h"
 #include "kernels/interface/implementations.h"
 

@@ -8,9 +8,9 @@
 //
 // A few rows of scores are computed at a time, so that they stay in the first-level cache until they are probabilities.
 
-#include "kernels/cpu/attention_keep.h"
-#include "kernels/cpu/bf16_small_matmul.h"
-#include "kernels/cpu/bf16_softmax.h"
+#include "kernels/cpu/attention/bf16_small_matmul.h"
+#include "kernels/cpu/attention/bf16_softmax.h"
+#include "kernels/cpu/attention/head.h"
 
 namespace bertpretrain::cpu {
 

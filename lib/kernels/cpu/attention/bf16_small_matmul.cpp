@@ -1,8 +1,8 @@
-#include "kernels/cpu/bf16_small_matmul.h"
+#include "kernels/cpu/attention/bf16_small_matmul.h"
 
 #include <cstdlib>
 
-#include "kernels/cpu/amx_small_matmul.h"
+#include "kernels/cpu/amx/small_matmul.h"
 
 #if defined(__x86_64__)
 // GCC 12 warns about the deliberately undefined operands in its own intrinsics header (GCC bug 105593).

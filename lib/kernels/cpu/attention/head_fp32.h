@@ -1,7 +1,7 @@
 #pragma once
 // Attention of one head of one sequence with fp32 matmuls: for fp32, and for bf16 on CPUs without bf16 instructions.
 
-#include "kernels/cpu/attention_keep.h"
+#include "kernels/cpu/attention/head.h"
 #include "kernels/cpu/vector_math.h"
 
 namespace bertpretrain::cpu {

@@ -1,4 +1,4 @@
-#include "kernels/cpu/amx_small_matmul.h"
+#include "kernels/cpu/amx/small_matmul.h"
 
 #include <cstdlib>
 
@@ -9,7 +9,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "kernels/cpu/amx_registers.h"
+#include "kernels/cpu/amx/registers.h"
 #include "kernels/cpu/head_memory.h"
 
 namespace bertpretrain::cpu {

@@ -1,7 +1,7 @@
 #pragma once
-// How the matmul by AMX tiles (amx_matmul.cpp) is cut into blocks of C, which threads compute one after the other.
+// How the matmul by AMX tiles (matmul.cpp) is cut into blocks of C, which threads compute one after the other.
 
-#include "kernels/cpu/amx_packing.h"
+#include "kernels/cpu/amx/packing.h"
 
 namespace bertpretrain::cpu {
 

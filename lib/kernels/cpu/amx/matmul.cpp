@@ -1,9 +1,9 @@
-// Both matrices are packed into panels (amx_packing.h), and threads multiply blocks of panels (amx_blocks.h). Where L2 holds the
+// Both matrices are packed into panels (packing.h), and threads multiply blocks of panels (blocks.h). Where L2 holds the
 // columns of B that a block needs, each thread packs them itself, so that they stay in its L2 cache. Four tile registers
 // hold 32 x 32 elements of C at a time. A panel of A, up to 512 of K deep, stays in the L1 cache while the panels of B stream
 // past it: their loads carry a hint that keeps them from replacing A there. Finished elements are written during the
-// multiplications of the next ones (amx_drain.h).
-#include "kernels/cpu/amx_matmul.h"
+// multiplications of the next ones (drain.h).
+#include "kernels/cpu/amx/matmul.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -11,13 +11,13 @@
 #include <ATen/ops/empty.h>
 
 #include "core/error.h"
-#include "kernels/cpu/amx_blocks.h"
+#include "kernels/cpu/amx/blocks.h"
 #include "kernels/cpu/work_stealing.h"
 
 #if defined(__x86_64__)
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #pragma GCC diagnostic ignored "-Wuninitialized"
-#include "kernels/cpu/amx_drain.h"
+#include "kernels/cpu/amx/drain.h"
 
 namespace bertpretrain::cpu {
 namespace {

@@ -1,10 +1,10 @@
-#include "kernels/cpu/attention_head_fp32.h"
+#include "kernels/cpu/attention/head_fp32.h"
 
 #include <algorithm>
 
 #include <dlfcn.h>
 
-#include "kernels/cpu/attention_rows.h"
+#include "kernels/cpu/attention/rows.h"
 
 /// From the BLAS inside libtorch.
 extern "C" void sgemm_(const char* op_a, const char* op_b, const int* m, const int* n, const int* k, const float* alpha,

@@ -1,4 +1,4 @@
-#include "kernels/cpu/attention_rows.h"
+#include "kernels/cpu/attention/rows.h"
 
 #include <cmath>
 

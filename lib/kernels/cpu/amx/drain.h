@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
-#include "kernels/cpu/amx_packing.h"
-#include "kernels/cpu/amx_registers.h"
+#include "kernels/cpu/amx/packing.h"
+#include "kernels/cpu/amx/registers.h"
 
 namespace bertpretrain::cpu {
 
