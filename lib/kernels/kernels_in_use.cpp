@@ -5,9 +5,12 @@
 #include <deque>
 #include <mutex>
 
+#include <dlfcn.h>
+
+#include "core/concat.h"
+#include "core/output/log.h"
 #include "kernels/cpu/instruction_set.h"
 #include "kernels/interface/implementations.h"
-#include "kernels/open_cuda_module.h"
 #include "kernels/plain_matmul.h"
 
 namespace bertpretrain {
@@ -24,6 +27,17 @@ struct InUse {
 InUse& in_use(at::DeviceType type) {
     static InUse on_cpu, on_gpu;
     return type == at::kCPU ? on_cpu : on_gpu;
+}
+
+const CudaModule* open_module() {
+    void* const module = ::dlopen(cuda_module_file, RTLD_NOW | RTLD_LOCAL);  // found by the program's own search path
+    void* const symbol = module == nullptr ? nullptr : ::dlsym(module, cuda_module_symbol);
+    const CudaModule* const found = symbol == nullptr ? nullptr : reinterpret_cast<GetCudaModule*>(symbol)();
+    if (found == nullptr) {
+        const char* const reason = symbol == nullptr ? ::dlerror() : "they need a GPU of compute capability 8.0 or above";
+        log_warning(concat("without our CUDA kernels, the GPU uses plain ATen operations, which is slower: ", reason));
+    }
+    return found;
 }
 
 KernelSet set_of_cpu() {
@@ -46,6 +60,11 @@ const KernelSet& usual_kernels(at::Device device) {
 }
 
 }  // namespace
+
+const CudaModule* cuda_module() {
+    static const CudaModule* const module = open_module();
+    return module;
+}
 
 const KernelSet& reference_kernels() {
     static const KernelSet set{"reference", reference::functions(), &reference_optimizer_kernels(), reference_matmul()};

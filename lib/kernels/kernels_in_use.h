@@ -3,9 +3,15 @@
 
 #include <vector>
 
+#include "kernels/interface/cuda_module.h"
 #include "kernels/interface/kernel_set.h"
 
 namespace bertpretrain {
+
+/// Returns the GPU kernels, or null if they cannot be opened or the GPU is too old for them (logs a warning once). They are a
+/// shared library next to the program. It is opened when the first CUDA tensor is used, so a CPU-only run neither links nor loads
+/// CUDA.
+const CudaModule* cuda_module();
 
 /// Plain ATen in fp32; correct on every device.
 const KernelSet& reference_kernels();

@@ -1,4 +1,4 @@
-# libbertpretrain_cuda.so, which the program loads when tensors are on a GPU (lib/kernels/open_cuda_module.h). A custom command calls nvcc
+# libbertpretrain_cuda.so, which the program loads when tensors are on a GPU (lib/kernels/kernels_in_use.h). A custom command calls nvcc
 # for each .cu file: CMake's own CUDA language first links a test program, which fails with CMake 3.25 and nvcc 13.
 #   BERTPRETRAIN_CUDA  true when the module is built
 file(GLOB CUDART_LIBRARY "${LIBTORCH_ROOT}/../nvidia/*/lib/libcudart.so.*")  # torch's own: two CUDA runtimes would not share streams

@@ -10,7 +10,7 @@
 #include "core/error.h"
 #include "kernels/fused_operations.h"
 #include "kernels/kernel_inputs.h"
-#include "kernels/open_cuda_module.h"
+#include "kernels/kernels_in_use.h"
 #include "plan/device_choice.h"
 #include "support/command.h"
 #include "support/skip.h"

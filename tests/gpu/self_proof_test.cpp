@@ -5,7 +5,6 @@
 
 #include "gpu/gpu.h"
 #include "kernels/kernels_in_use.h"
-#include "kernels/open_cuda_module.h"
 
 using namespace bertpretrain;
 using namespace bertpretrain::testing;

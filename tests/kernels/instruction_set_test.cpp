@@ -1,4 +1,4 @@
-#include "kernels/cpu/by_instruction_set.h"
+#include "kernels/cpu/instruction_set.h"
 
 #include <string>
 

@@ -4,6 +4,11 @@
 #include <string>
 #include <string_view>
 
+/// Marks the functions of a body. They are forced inline, or an instance would call the code compiled for the baseline.
+#define BERTPRETRAIN_INLINE static inline __attribute__((always_inline))
+/// The same for member functions and lambdas.
+#define BERTPRETRAIN_INLINE_MEMBER __attribute__((always_inline))
+
 namespace bertpretrain::cpu {
 
 /// Each set includes the ones before it, except `reference`, which uses the plain-ATen function for every fused operation and
@@ -39,6 +44,31 @@ InstructionSet instruction_set();
 /// Returns the set that libtorch may use: the same, or with `reference` everything that the CPU supports.
 inline InstructionSet library_instruction_set() {
     return instruction_set() == InstructionSet::reference ? largest_instruction_set() : instruction_set();
+}
+
+/// Instances of `body`, a BERTPRETRAIN_INLINE function, one per instruction set. GCC's target_clones are not used: the loader
+/// selects them and cannot be overridden, clang lacks them, and sanitizers start too late for them.
+template <auto body>
+struct Instances;
+
+template <class Result, class... Arguments, Result (*body)(Arguments...)>
+struct Instances<body> {
+    static Result baseline(Arguments... arguments) { return body(arguments...); }
+#if defined(__x86_64__)
+    __attribute__((target("arch=x86-64-v3"))) static Result avx2(Arguments... arguments) { return body(arguments...); }
+    __attribute__((target("arch=x86-64-v4"))) static Result avx512(Arguments... arguments) { return body(arguments...); }
+#endif
+};
+
+/// Calls body(arguments...) in the best instance that instruction_set() allows.
+template <auto body>
+auto by_instruction_set(const auto&... arguments) {
+#if defined(__x86_64__)
+    const InstructionSet set = instruction_set();
+    if (set >= InstructionSet::avx512) return Instances<body>::avx512(arguments...);
+    if (set >= InstructionSet::avx2) return Instances<body>::avx2(arguments...);
+#endif
+    return Instances<body>::baseline(arguments...);
 }
 
 }  // namespace bertpretrain::cpu

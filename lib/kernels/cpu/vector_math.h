@@ -1,11 +1,11 @@
 #pragma once
 // Elementwise arithmetic that compilers can vectorize: no branches, no calls. All functions are forced inline, because each
-// kernel is compiled once per instruction set (by_instruction_set.h) together with them.
+// kernel is compiled once per instruction set (instruction_set.h) together with them.
 
 #include <bit>
 #include <cstdint>
 
-#include "kernels/cpu/by_instruction_set.h"
+#include "kernels/cpu/instruction_set.h"
 #include "kernels/interface/dropout.h"
 
 namespace bertpretrain::cpu {

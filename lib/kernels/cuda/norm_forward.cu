@@ -1,4 +1,4 @@
-// One row per block, read once and kept in registers until it is normalized.
+// One row per block, read once and kept in registers until it is normalized; and dropout without a norm.
 #include "kernels/cuda/block_sums.h"
 #include "kernels/cuda/dropout_factors.h"
 #include "kernels/cuda/launch.h"
@@ -54,6 +54,14 @@ __global__ void __launch_bounds__(512, quads ? 3 : 2) norm_forward_rows(const No
     }
 }
 
+template <bool quads>
+__global__ void drop_rows(const float* x, float* y, std::int64_t width, const RowDropout dropout) {
+    const std::int64_t row = blockIdx.x, first = warp() * warp_columns;
+    Eight values = load_eight<quads>(x + row * width, first, width);
+    apply_dropout(kept_of_eight(dropout, row, first), dropout.scale, values);
+    store_eight<quads>(y + row * width, first, width, values);
+}
+
 }  // namespace
 
 template <class W>
@@ -63,5 +71,10 @@ void norm_forward(const NormForward<W>& pass, bool quads, cudaStream_t stream) {
 }
 template void norm_forward(const NormForward<float>&, bool, cudaStream_t);
 template void norm_forward(const NormForward<Bf16>&, bool, cudaStream_t);
+
+void dropout_rows(const float* x, float* y, std::int64_t rows, std::int64_t width, const RowDropout& dropout, bool quads,
+                  cudaStream_t stream) {
+    launch(quads ? drop_rows<true> : drop_rows<false>, grid_of(rows), row_threads(width), stream, x, y, width, dropout);
+}
 
 }  // namespace bertpretrain::cuda

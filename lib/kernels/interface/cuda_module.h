@@ -1,5 +1,5 @@
 #pragma once
-// What the shared library of the GPU kernels exports. The program opens it by open_cuda_module.h.
+// What the shared library of the GPU kernels exports. The program opens it by kernels_in_use.h.
 
 #include <cstddef>
 #include <vector>

@@ -6,14 +6,14 @@
 #include "kernels/interface/optimizer_kernels.h"
 
 namespace bertpretrain::reference {
-#include "kernels/interface/implementation.inc"
+#include "kernels/interface/implementations.inc"
 }  // namespace bertpretrain::reference
 
 namespace bertpretrain::cpu {
-#include "kernels/interface/implementation.inc"
+#include "kernels/interface/implementations.inc"
 }  // namespace bertpretrain::cpu
 
 namespace bertpretrain::cuda {
-#include "kernels/interface/implementation.inc"
+#include "kernels/interface/implementations.inc"
 const OptimizerKernels& optimizer_kernels();
 }  // namespace bertpretrain::cuda

@@ -46,7 +46,7 @@ void* dynamic_shared_memory();
 void multiply_add(float (&sums)[4], const unsigned (&a)[4], const unsigned* b);
 void load_tiles(const std::uint16_t* row, bool transposed, unsigned (&tiles)[4]);
 
-/// kernels/cuda/async_copy.h: the copies of a thread are made when it waits for them. `from` null: zeros.
+/// kernels/cuda/long_attention_rows.h: the copies of a thread are made when it waits for them. `from` null: zeros.
 void copy_async(void* to, const void* from, std::size_t bytes);
 void wait_for_copies();
 

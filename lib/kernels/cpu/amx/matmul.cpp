@@ -1,4 +1,4 @@
-// Both matrices are packed into panels (packing.h), and threads multiply blocks of panels (blocks.h). Where L2 holds the
+// Both matrices are packed into panels (packing.h), and threads multiply blocks of panels (AmxBlocks). Where L2 holds the
 // columns of B that a block needs, each thread packs them itself, so that they stay in its L2 cache. Four tile registers
 // hold 32 x 32 elements of C at a time. A panel of A, up to 512 of K deep, stays in the L1 cache while the panels of B stream
 // past it: their loads carry a hint that keeps them from replacing A there. Finished elements are written during the
@@ -11,7 +11,6 @@
 #include <ATen/ops/empty.h>
 
 #include "core/error.h"
-#include "kernels/cpu/amx/blocks.h"
 #include "kernels/cpu/work_stealing.h"
 
 #if defined(__x86_64__)
@@ -21,6 +20,35 @@
 
 namespace bertpretrain::cpu {
 namespace {
+
+/// How a matmul is cut into blocks of C, which threads compute one after the other.
+struct AmxBlocks {
+    Parts rows, columns;  ///< of C, in panels
+    /// Whether the L2 cache holds all of B that a block reads. Then a block computes one panel of A after the other, each to its
+    /// full depth, and blocks of the same columns follow each other, so that a thread may keep these columns of B. Otherwise it
+    /// computes one depth part after the other, for all of its panels, and L2 holds the block's sums and that part of B.
+    bool columns_stay;
+
+    /// @param threads that share the blocks: each gets at least four, or all get as many, where C has enough rows
+    static AmxBlocks of(const AmxOperand& a, const AmxOperand& b, std::int64_t threads) {
+        constexpr std::int64_t kept_bytes = 1 << 20;  // half of the L2 cache of processors with AMX
+        const std::int64_t panel_bytes = b.depth().whole * pair_elements * static_cast<std::int64_t>(sizeof(Bf16));
+        const bool stay = panel_bytes * 16 <= kept_bytes;
+        AmxBlocks blocks{Parts::of_up_to(16, a.panels()), Parts::of_up_to(stay ? 16 : 12, b.panels()), stay};
+        while (blocks.count() < 4 * threads && blocks.count() % threads != 0 && blocks.rows.parts < blocks.rows.whole)
+            ++blocks.rows.parts;
+        return blocks;
+    }
+
+    /// Whether each thread should pack the columns of B that it needs. That saves writing all of B to memory and reading it
+    /// again, but with more threads than parts of columns, several threads would pack the same ones.
+    bool threads_pack_columns(std::int64_t threads) const { return columns_stay && columns.parts >= threads; }
+
+    std::int64_t count() const { return rows.parts * columns.parts; }
+    /// Return which part of the rows, or of the columns, a block computes.
+    std::int64_t row_part(std::int64_t block) const { return columns_stay ? block % rows.parts : block / columns.parts; }
+    std::int64_t column_part(std::int64_t block) const { return columns_stay ? block / rows.parts : block % columns.parts; }
+};
 
 /// The memory that the next panel multiplications read first.
 struct Ahead {
