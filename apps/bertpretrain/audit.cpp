@@ -11,7 +11,7 @@
 
 #include "core/error.h"
 #include "core/output/displayable.h"
-#include "train/audit/audit_run.h"
+#include "train/audit/replay/audit_run.h"
 
 namespace bertpretrain {
 namespace {

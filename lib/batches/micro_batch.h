@@ -62,7 +62,7 @@ struct CrossCheckBatch {
 /// All samples of one optimizer step that one rank computes, or their counts over all ranks.
 struct GlobalBatch {
     std::vector<MicroBatch> micro_batches;
-    std::optional<CrossCheckBatch> cross_check;  ///< in steps whose computation is checked (train/cross_check/cross_check.h)
+    std::optional<CrossCheckBatch> cross_check;  ///< in steps whose computation is checked (train/audit/cross_check)
     std::int64_t sequences = 0;
     std::int64_t tokens = 0;
     std::int64_t masked = 0;

@@ -44,8 +44,8 @@ struct DataLineage {
 struct SessionLineage {
     std::int64_t begin = 0;  ///< completed updates at its start
     std::int64_t ranks = 0;
-    std::string settings_sha256;  ///< settings_digest() (train/cross_check/run_sessions.h)
-    std::string computed_by;      ///< computed_by() (train/cross_check/run_sessions.h)
+    std::string settings_sha256;  ///< settings_digest() (train/audit/run_sessions.h)
+    std::string computed_by;      ///< computed_by() (train/audit/run_sessions.h)
     std::string program, version, commit;
     std::map<std::string, std::string> libraries;  ///< their versions by name
 };

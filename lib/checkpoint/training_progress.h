@@ -31,9 +31,9 @@ struct TrainingProgress {
     std::optional<SmoothedLoss> mlm_loss;     ///< of training, where the run stops at a value of it (train/stop/stop_target.h)
     std::int64_t updates_before = 0;          ///< updates already in the moments with which the run began
     std::int64_t skipped_updates = 0, skipped_updates_in_a_row = 0;
-    std::optional<std::int64_t> agreed_step;  ///< the last whose state a cross check (train/cross_check/cross_check.h) confirmed
-    std::string casing;                       ///< "cased", "uncased"; empty where the shards do not record it
-    std::string kernels;                      ///< kernel set in use: "avx512_bf16", "cuda"; empty: not recorded
+    std::optional<std::int64_t> agreed_step;         ///< the last whose state a cross check confirmed (train/audit/cross_check)
+    std::string casing;                              ///< "cased", "uncased"; empty where the shards do not record it
+    std::string kernels;                             ///< kernel set in use: "avx512_bf16", "cuda"; empty: not recorded
     std::optional<std::int64_t> device_micro_batch;  ///< set where it differs from the settings
     std::vector<MixturePart> mixture;                ///< BatchLoader::mixture(); empty with one source
     nlohmann::json cpu_products;                     ///< choose_matmul_libraries(); null: no choice was made

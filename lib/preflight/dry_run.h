@@ -22,7 +22,7 @@ struct DryRun {
     double held_out_mlm_loss = 0;
     std::uint64_t checkpoint_bytes = 0;  ///< written and read back, with all checksums verified
     double read_gbps = 0;
-    double burn_in_seconds = 0;  ///< with a cross check in every step (train/cross_check/cross_check.h); 0: none was asked for
+    double burn_in_seconds = 0;  ///< with a cross check in every step (train/audit/cross_check); 0: none was asked for
     int stopped_by = 0;          ///< the signal that ended it early; 0: none
 };
 

@@ -19,7 +19,7 @@
 #include "parallel/together.h"
 #include "plan/kept_choices.h"
 #include "telemetry/trace.h"
-#include "train/cross_check/run_sessions.h"
+#include "train/audit/run_sessions.h"
 #include "train/start/init_from.h"
 #include "train/start/restore_optimizer.h"
 #include "train/step/source_records.h"

@@ -20,7 +20,7 @@
 #include "plan/run_plan.h"
 #include "telemetry/device_usage.h"
 #include "telemetry/phase_clock.h"
-#include "train/cross_check/cross_check.h"
+#include "train/audit/cross_check/cross_check.h"
 #include "train/records/run_folder.h"
 #include "train/records/run_probe.h"
 #include "train/records/run_records.h"

@@ -1,4 +1,4 @@
-#include "train/cross_check/gradient_digest.h"
+#include "train/audit/cross_check/gradient_digest.h"
 
 #include <ATen/ATen.h>
 

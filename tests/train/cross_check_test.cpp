@@ -1,5 +1,5 @@
 // A run whose hardware computes wrongly ends at the next check, names the host, and keeps no state that may be wrong.
-#include "train/cross_check/cross_check.h"
+#include "train/audit/cross_check/cross_check.h"
 
 #include <thread>
 

@@ -1,5 +1,5 @@
 // Of ranks that got different bits, those are named that computed wrongly.
-#include "train/cross_check/fault_location.h"
+#include "train/audit/cross_check/fault_location.h"
 
 #include "support/catch.h"
 

@@ -1,5 +1,5 @@
 // Equal bits have equal digests, and each change of one bit changes the digest.
-#include "train/cross_check/gradient_digest.h"
+#include "train/audit/cross_check/gradient_digest.h"
 
 #include <ATen/ATen.h>
 #include <ATen/Parallel.h>

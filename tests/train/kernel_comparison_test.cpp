@@ -1,5 +1,5 @@
 // A difference from plain ATen is a fault of the hardware only where rounding and the model itself do not explain it.
-#include "train/cross_check/kernel_comparison.h"
+#include "train/audit/cross_check/kernel_comparison.h"
 
 #include <limits>
 

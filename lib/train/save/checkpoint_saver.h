@@ -16,10 +16,10 @@
 #include "core/threads/detached_worker.h"
 #include "parallel/world.h"
 #include "plan/run_plan.h"
+#include "train/audit/run_lineage.h"
 #include "train/records/run_records.h"
 #include "train/save/after_save.h"
 #include "train/save/mirror_uploads.h"
-#include "train/save/run_lineage.h"
 #include "train/save/snapshot.h"
 
 namespace bertpretrain {

@@ -1,4 +1,4 @@
-#include "train/cross_check/kernel_comparison.h"
+#include "train/audit/cross_check/kernel_comparison.h"
 
 #include <cmath>
 #include <limits>

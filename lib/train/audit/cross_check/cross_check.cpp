@@ -1,4 +1,4 @@
-#include "train/cross_check/cross_check.h"
+#include "train/audit/cross_check/cross_check.h"
 
 #include <algorithm>
 #include <cstring>
@@ -8,9 +8,9 @@
 #include "core/host_name.h"
 #include "core/strings.h"
 #include "kernels/kernels_in_use.h"
-#include "train/cross_check/gradient_digest.h"
-#include "train/cross_check/kernel_comparison.h"
-#include "train/cross_check/run_sessions.h"
+#include "train/audit/cross_check/gradient_digest.h"
+#include "train/audit/cross_check/kernel_comparison.h"
+#include "train/audit/run_sessions.h"
 
 namespace bertpretrain {
 namespace {

@@ -1,4 +1,4 @@
-#include "train/audit/replay.h"
+#include "train/audit/replay/replay.h"
 
 #include <array>
 #include <bit>

@@ -1,4 +1,4 @@
-#include "train/audit/audit_run.h"
+#include "train/audit/replay/audit_run.h"
 
 #include <algorithm>
 #include <map>
@@ -16,8 +16,8 @@
 #include "parallel/together.h"
 #include "telemetry/metrics_file.h"
 #include "telemetry/run_paths.h"
-#include "train/audit/replay.h"
-#include "train/cross_check/run_sessions.h"
+#include "train/audit/replay/replay.h"
+#include "train/audit/run_sessions.h"
 #include "train/make_trainer.h"
 
 namespace bertpretrain {

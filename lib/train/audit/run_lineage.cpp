@@ -1,4 +1,4 @@
-#include "train/save/run_lineage.h"
+#include "train/audit/run_lineage.h"
 
 #include <utility>
 

@@ -10,7 +10,7 @@
 #include "batches/batch_loader.h"
 #include "parallel/world.h"
 #include "plan/run_plan.h"
-#include "train/cross_check/fault_location.h"
+#include "train/audit/cross_check/fault_location.h"
 #include "train/step/step_opening.h"
 #include "train/step/train_step.h"
 #include "train/stop/hardware_error.h"

@@ -1,4 +1,4 @@
-#include "reports/audit.h"
+#include "train/audit/audit.h"
 
 #include <algorithm>
 #include <cmath>

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "parallel/launch_environment.h"
-#include "reports/audit.h"
+#include "train/audit/audit.h"
 #include "train/stop/stop_request.h"
 
 namespace bertpretrain {

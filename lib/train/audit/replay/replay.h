@@ -5,9 +5,9 @@
 #include <optional>
 #include <vector>
 
-#include "reports/audit.h"
 #include "telemetry/phase_clock.h"
 #include "telemetry/step_record.h"
+#include "train/audit/audit.h"
 #include "train/trainer.h"
 
 namespace bertpretrain {

@@ -1,4 +1,4 @@
-#include "train/cross_check/run_sessions.h"
+#include "train/audit/run_sessions.h"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include "train/cross_check/fault_location.h"
+#include "train/audit/cross_check/fault_location.h"
 
 #include <algorithm>
 #include <cstddef>
