@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "core/error.h"
+#include "core/files/disk.h"
 
 namespace bertpretrain {
 namespace {
@@ -17,19 +18,11 @@ namespace {
 /// Reads a whole file into memory of its own. @returns MAP_FAILED, with errno set, if it cannot be read to its end
 void* copy_of(int handle, std::size_t bytes) {
     void* const memory = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (memory == MAP_FAILED) return memory;
-    for (std::size_t done = 0; done < bytes;) {
-        const ssize_t count = ::pread(handle, static_cast<std::byte*>(memory) + done, bytes - done, static_cast<off_t>(done));
-        if (count < 0 && errno == EINTR) continue;
-        if (count <= 0) {
-            const int reason = count == 0 ? EIO : errno;
-            ::munmap(memory, bytes);
-            errno = reason;
-            return MAP_FAILED;
-        }
-        done += static_cast<std::size_t>(count);
-    }
-    return memory;
+    if (memory == MAP_FAILED || read_fully(handle, 0, memory, bytes) == bytes) return memory;
+    const int reason = errno == 0 ? EIO : errno;
+    ::munmap(memory, bytes);
+    errno = reason;
+    return MAP_FAILED;
 }
 
 }  // namespace

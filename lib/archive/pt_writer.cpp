@@ -67,13 +67,7 @@ PtWriter::PtWriter(std::filesystem::path file, PtLayout layout, Open how) : file
 PtWriter::~PtWriter() { ::close(handle_); }
 
 void PtWriter::write_at(std::uint64_t offset, std::span<const std::byte> bytes) {
-    while (!bytes.empty()) {
-        const ssize_t written = ::pwrite(handle_, bytes.data(), bytes.size(), static_cast<off_t>(offset));
-        if (written < 0 && errno == EINTR) continue;
-        if (written <= 0) fail(file_, "written");
-        offset += static_cast<std::uint64_t>(written);
-        bytes = bytes.subspan(static_cast<std::size_t>(written));
-    }
+    if (!write_fully(handle_, offset, bytes.data(), bytes.size())) fail(file_, "written");
 }
 
 WrittenPiece PtWriter::write_piece(std::size_t record, std::uint64_t offset, std::span<const std::byte> bytes) {

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "core/error.h"
+#include "core/files/disk.h"
 #include "shards/hdf5_handle.h"
 
 namespace bertpretrain {
@@ -104,23 +105,13 @@ PlacedWrites::PlacedWrites(fs::path file) : file_(std::move(file)), handle_(::op
 PlacedWrites::~PlacedWrites() { ::close(handle_); }
 
 void PlacedWrites::write(std::uint64_t offset, std::span<const std::byte> bytes) {
-    while (!bytes.empty()) {
-        const ssize_t written = ::pwrite(handle_, bytes.data(), bytes.size(), static_cast<off_t>(offset));
-        if (written < 0 && errno == EINTR) continue;
-        if (written <= 0) fail("written");
-        offset += static_cast<std::uint64_t>(written);
-        bytes = bytes.subspan(static_cast<std::size_t>(written));
-    }
+    if (!write_fully(handle_, offset, bytes.data(), bytes.size())) fail("written");
 }
 
 void PlacedWrites::read(std::uint64_t offset, std::span<std::byte> bytes) const {
-    while (!bytes.empty()) {
-        const ssize_t got = ::pread(handle_, bytes.data(), bytes.size(), static_cast<off_t>(offset));
-        if (got < 0 && errno == EINTR) continue;
-        if (got <= 0) fail("read");
-        offset += static_cast<std::uint64_t>(got);
-        bytes = bytes.subspan(static_cast<std::size_t>(got));
-    }
+    if (read_fully(handle_, offset, bytes.data(), bytes.size()) == bytes.size()) return;
+    if (errno == 0) errno = EIO;  // the file ends there
+    fail("read");
 }
 
 void PlacedWrites::flush() {

@@ -14,6 +14,7 @@
 #include "archive/pt_reader.h"
 #include "checkpoint/checkpoint_files.h"
 #include "core/error.h"
+#include "core/files/disk.h"
 #include "core/threads/threads.h"
 
 namespace bertpretrain {
@@ -39,12 +40,9 @@ public:
 
     std::uint32_t crc32(std::uint64_t begin, std::uint64_t bytes) const {
         std::vector<std::byte> content(bytes);
-        for (std::uint64_t done = 0; done < bytes;) {
-            const ssize_t got = ::pread(handle_, content.data() + done, bytes - done, static_cast<off_t>(begin + done));
-            if (got < 0 && errno == EINTR) continue;
-            if (got < 0) fail(file_, errno);
-            if (got == 0) throw CheckpointError(concat(file_.string(), ": damaged: it became shorter while it was read"));
-            done += static_cast<std::uint64_t>(got);
+        if (read_fully(handle_, begin, content.data(), bytes) < bytes) {
+            if (errno != 0) fail(file_, errno);
+            throw CheckpointError(concat(file_.string(), ": damaged: it became shorter while it was read"));
         }
         return crc32_of(content);
     }

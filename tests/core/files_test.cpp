@@ -2,9 +2,12 @@
 
 #include "core/files/files.h"
 
+#include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cerrno>
+#include <string>
 
 #include "core/error.h"
 #include "core/files/disk.h"
@@ -56,4 +59,22 @@ TEST_CASE("only a write that more space or another limit helps is answered with 
     CHECK(contains(disk_advice(EDQUOT), "quota"));
     CHECK(contains(disk_advice(EFBIG), "FAT32"));
     CHECK(disk_advice(EIO).empty());
+}
+
+TEST_CASE("bytes that are written at a place are read there, and a read that ends early says whether the file ended or failed") {
+    const TemporaryFolder place;
+    const int file = ::open((place / "file").c_str(), O_RDWR | O_CREAT, 0600);
+    const std::string written(100000, 'x');
+    REQUIRE(write_fully(file, 7, written.data(), written.size()));
+    CHECK(read_text(place / "file") == std::string(7, '\0') + written);
+    std::string read(written.size(), ' ');
+    CHECK(read_fully(file, 7, read.data(), read.size()) == read.size());
+    CHECK(read == written);
+    CHECK(read_fully(file, 8, read.data(), read.size()) == read.size() - 1);
+    CHECK(errno == 0);
+    ::close(file);
+    CHECK(read_fully(file, 7, read.data(), read.size()) == 0);
+    CHECK(errno == EBADF);
+    CHECK_FALSE(write_fully(file, 7, written.data(), written.size()));
+    CHECK(errno == EBADF);
 }

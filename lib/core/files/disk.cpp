@@ -7,6 +7,30 @@
 
 namespace bertpretrain {
 
+std::size_t read_fully(int handle, std::uint64_t offset, void* into, std::size_t size) {
+    std::size_t done = 0;
+    while (done < size) {
+        const ssize_t got = ::pread(handle, static_cast<char*>(into) + done, size - done, static_cast<off_t>(offset + done));
+        if (got < 0 && errno == EINTR) continue;
+        if (got == 0) errno = 0;
+        if (got <= 0) break;
+        done += static_cast<std::size_t>(got);
+    }
+    return done;
+}
+
+bool write_fully(int handle, std::uint64_t offset, const void* bytes, std::size_t size) {
+    for (std::size_t done = 0; done < size;) {
+        const ssize_t wrote =
+            ::pwrite(handle, static_cast<const char*>(bytes) + done, size - done, static_cast<off_t>(offset + done));
+        if (wrote < 0 && errno == EINTR) continue;
+        if (wrote == 0) errno = ENOSPC;
+        if (wrote <= 0) return false;
+        done += static_cast<std::size_t>(wrote);
+    }
+    return true;
+}
+
 bool flush_handle(int handle) {
     if (::fsync(handle) == 0) return true;
     const int reason = errno;

@@ -1,12 +1,19 @@
 #pragma once
-// What file systems differ in: flushing folders, and limits on what may be written.
+// What file systems differ in: flushing folders, and limits on what may be written. Reads and writes that go on where the system
+// cuts them short.
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
 
 namespace bertpretrain {
+
+/// Reads `size` bytes from `offset` on. @returns how many it read: fewer where the file ends (errno is then 0) or cannot be read
+std::size_t read_fully(int handle, std::uint64_t offset, void* into, std::size_t size);
+/// Writes all bytes from `offset` on. @returns false, with errno set, if it failed
+bool write_fully(int handle, std::uint64_t offset, const void* bytes, std::size_t size);
 
 /// Flushes an open file or folder to the disk (fsync). Some file systems (CIFS, FUSE) cannot flush folders: they count as
 /// flushed.

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "core/error.h"
+#include "core/files/disk.h"
 
 namespace bertpretrain {
 
@@ -24,14 +25,8 @@ InputFile::InputFile(InputFile&& other) noexcept
     : path_(std::move(other.path_)), descriptor_(std::exchange(other.descriptor_, -1)) {}
 
 std::size_t InputFile::read_at(std::uint64_t offset, char* bytes, std::size_t size) const {
-    std::size_t have = 0;
-    while (have < size) {
-        const ssize_t got = ::pread(descriptor_, bytes + have, size - have, static_cast<off_t>(offset + have));
-        if (got < 0 && errno == EINTR) continue;
-        if (got < 0) throw DataError(concat(path_.string(), ": cannot be read (", std::strerror(errno), ")"));
-        if (got == 0) break;
-        have += static_cast<std::size_t>(got);
-    }
+    const std::size_t have = read_fully(descriptor_, offset, bytes, size);
+    if (have < size && errno != 0) throw DataError(concat(path_.string(), ": cannot be read (", std::strerror(errno), ")"));
     return have;
 }
 

@@ -12,6 +12,7 @@
 #include <isa-l/crc.h>
 
 #include "core/error.h"
+#include "core/files/disk.h"
 
 namespace bertpretrain {
 
@@ -32,15 +33,10 @@ RandomAccessFile::RandomAccessFile(const std::filesystem::path& file) : file_(fi
 RandomAccessFile::~RandomAccessFile() { ::close(handle_); }
 
 void RandomAccessFile::read_at(std::uint64_t offset, std::span<unsigned char> to) const {
-    while (!to.empty()) {
-        const ssize_t read = ::pread(handle_, to.data(), to.size(), static_cast<off_t>(offset));
-        if (read < 0 && errno == EINTR) continue;
-        if (read <= 0)
-            throw DataError(concat(file_.string(), ": cannot be read at byte ", offset, " (",
-                                   read == 0 ? "the file ends there" : std::strerror(errno), ")"));
-        to = to.subspan(static_cast<std::size_t>(read));
-        offset += static_cast<std::uint64_t>(read);
-    }
+    const std::size_t read = read_fully(handle_, offset, to.data(), to.size());
+    if (read < to.size())
+        throw DataError(concat(file_.string(), ": cannot be read at byte ", offset + read, " (",
+                               errno == 0 ? "the file ends there" : std::strerror(errno), ")"));
 }
 
 std::uint32_t RandomAccessFile::crc32() const {

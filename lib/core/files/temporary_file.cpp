@@ -41,25 +41,14 @@ std::uint64_t TemporaryFile::append(const void* bytes, std::size_t size) {
 }
 
 void TemporaryFile::flush() {
-    for (std::size_t done = 0; done < buffer_.size();) {
-        const ssize_t wrote =
-            ::pwrite(descriptor_, buffer_.data() + done, buffer_.size() - done, static_cast<off_t>(written_ + done));
-        if (wrote < 0 && errno == EINTR) continue;
-        if (wrote <= 0) refuse_temporary(folder_, "written", wrote == 0 ? ENOSPC : errno);
-        done += static_cast<std::size_t>(wrote);
-    }
+    if (!write_fully(descriptor_, written_, buffer_.data(), buffer_.size())) refuse_temporary(folder_, "written", errno);
     written_ += buffer_.size();
     if (buffer_.capacity() > 2 * buffer_bytes) std::string().swap(buffer_);
     buffer_.clear();
 }
 
 void TemporaryFile::read_at(std::uint64_t offset, void* into, std::size_t size) const {
-    for (std::size_t done = 0; done < size;) {
-        const ssize_t got = ::pread(descriptor_, static_cast<char*>(into) + done, size - done, static_cast<off_t>(offset + done));
-        if (got < 0 && errno == EINTR) continue;
-        if (got <= 0) refuse_temporary(folder_, "read", got == 0 ? EIO : errno);
-        done += static_cast<std::size_t>(got);
-    }
+    if (read_fully(descriptor_, offset, into, size) < size) refuse_temporary(folder_, "read", errno == 0 ? EIO : errno);
 }
 
 }  // namespace bertpretrain
