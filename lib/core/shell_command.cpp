@@ -6,17 +6,13 @@
 #include "core/signals.h"
 
 namespace bertpretrain {
-namespace {
 
-/// Returns pointers to the texts and a null pointer, as exec takes them. They are valid as long as `texts` is unchanged.
 std::vector<char*> pointers_to(std::vector<std::string>& texts) {
     std::vector<char*> pointers;
     for (std::string& text : texts) pointers.push_back(text.data());
     pointers.push_back(nullptr);
     return pointers;
 }
-
-}  // namespace
 
 int spawn_shell(const ShellCommand& command, pid_t& process) {
     std::vector<std::string> texts{"sh", "-c", command.command, command.name, command.argument}, variables;

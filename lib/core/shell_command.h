@@ -21,4 +21,7 @@ struct ShellCommand {
 /// @param process receives the process id, which is also its group's @returns 0, or the errno
 int spawn_shell(const ShellCommand& command, pid_t& process);
 
+/// Returns pointers to the texts and a null pointer, as exec takes them. They are valid as long as `texts` is unchanged.
+std::vector<char*> pointers_to(std::vector<std::string>& texts);
+
 }  // namespace bertpretrain

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/rounding.h"
+
 namespace bertpretrain {
 namespace {
 
@@ -70,7 +72,7 @@ Bands bands_for(double threshold) {
 MinHash::MinHash(Bands bands) : bands_(bands) {
     const auto minima = static_cast<std::size_t>(bands.count * bands.rows);
     std::uint64_t state = 0x62657274;
-    for (std::size_t i = 0; i < (minima + minima_per_block - 1) / minima_per_block * minima_per_block; ++i) {
+    for (std::size_t i = 0; i < rounded_up(minima, minima_per_block); ++i) {
         const std::uint64_t random = next_random(state);
         masks_.push_back(static_cast<std::uint32_t>(random >> 32));
         factors_.push_back(static_cast<std::uint32_t>(random) | 1);

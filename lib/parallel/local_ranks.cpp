@@ -19,6 +19,7 @@
 #include "core/environment.h"
 #include "core/error.h"
 #include "core/output/log.h"
+#include "core/shell_command.h"
 #include "core/signals.h"
 #include "core/threads/physical_cores.h"
 #include "parallel/launch_environment.h"
@@ -46,14 +47,6 @@ std::vector<std::string> own_arguments() {
     std::vector<std::string> arguments;
     for (std::string one; std::getline(file, one, '\0');) arguments.push_back(one);
     return arguments;
-}
-
-/// Returns the null-terminated array that execve expects; valid as long as `strings`.
-std::vector<char*> pointers(std::vector<std::string>& strings) {
-    std::vector<char*> all;
-    for (std::string& one : strings) all.push_back(one.data());
-    all.push_back(nullptr);
-    return all;
 }
 
 /// The ranks' store: an in-memory file without a name, which only they can open because they inherit its descriptor.
@@ -102,7 +95,7 @@ public:
 
     void start(std::int64_t rank, std::int64_t ranks, int store, bool is_restart) {
         std::vector<std::string> arguments = own_arguments(), variables = environment_of(rank, ranks, store, is_restart);
-        const std::vector<char*> argv = pointers(arguments), envp = pointers(variables);
+        const std::vector<char*> argv = pointers_to(arguments), envp = pointers_to(variables);
         sigset_t all, before;  // signals stay blocked: one handled by the child between fork and execve would be lost
         ::sigfillset(&all);
         ::pthread_sigmask(SIG_SETMASK, &all, &before);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <fstream>
 #include <string>
 #include <utility>
 
@@ -97,6 +98,15 @@ void LineFile::append(std::string_view line) {
     if (!std::exchange(is_behind_, true))
         log_warning(concat(path_.string(), ": cannot be written (", std::strerror(errno),
                            "); the run continues and keeps these lines in memory until they can be written"));
+}
+
+void for_each_whole_line(const std::filesystem::path& file, const std::function<bool(const std::string&)>& visit) {
+    std::ifstream in(file, std::ios::binary);
+    if (!in || std::filesystem::is_directory(file))
+        throw DataError(concat(file.string(), ": cannot be read (", std::strerror(errno), ")"));
+    for (std::string line; std::getline(in, line) && !in.eof();)  // eof: the last line is incomplete
+        if (!visit(line)) return;
+    if (in.bad()) throw DataError(concat(file.string(), ": cannot be read to its end (", std::strerror(errno), ")"));
 }
 
 }  // namespace bertpretrain

@@ -2,6 +2,7 @@
 // An append-only file of whole lines.
 
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -39,5 +40,9 @@ private:
     bool is_behind_ = false;
     int handle_ = -1;
 };
+
+/// Calls visit(line) for each whole line of a file, without its "\n", until it returns false. Holds one line in memory at a time.
+/// @throws DataError when the file cannot be read
+void for_each_whole_line(const std::filesystem::path& file, const std::function<bool(const std::string&)>& visit);
 
 }  // namespace bertpretrain

@@ -1,30 +1,16 @@
 #include "telemetry/metrics_chain.h"
 
-#include <cerrno>
-#include <cstring>
-#include <fstream>
-#include <functional>
-
 #include <nlohmann/json.hpp>
 
 #include "core/error.h"
 #include "core/files/sha256.h"
+#include "telemetry/line_file.h"
 
 namespace bertpretrain {
 namespace {
 
 constexpr std::size_t chain_digits = 16;
 constexpr std::string_view chain_key = R"(,"chain":")", chain_end = R"("})";
-
-/// Calls visit(line) for each whole line until it returns false.
-void for_each_whole_line(const std::filesystem::path& file, const std::function<bool(const std::string&)>& visit) {
-    std::ifstream in(file, std::ios::binary);
-    if (!in || std::filesystem::is_directory(file))
-        throw DataError(concat(file.string(), ": cannot be read (", std::strerror(errno), ")"));
-    for (std::string line; std::getline(in, line) && !in.eof();)
-        if (!visit(line)) return;
-    if (in.bad()) throw DataError(concat(file.string(), ": cannot be read to its end (", std::strerror(errno), ")"));
-}
 
 std::optional<std::int64_t> step_of_line(const std::string& line) {
     const auto json = nlohmann::json::parse(line, nullptr, /*allow_exceptions=*/false);

@@ -99,19 +99,17 @@ bool is_evaluation(const json& line) { return line.contains("held_out_mlm_loss")
 
 /// A whole line and its position in the file.
 struct Line {
-    std::string text;
+    std::string_view text;
     std::uint64_t begin = 0, end = 0;  ///< byte range, including "\n"
 };
 
 /// Calls visit(line, its JSON) for each whole line, with one line in memory at a time. Skips lines without a step, and lines for
 /// which visit throws, with one warning in total.
 void for_each_line(const std::filesystem::path& file, const std::function<void(const Line&, const json&)>& visit) {
-    std::ifstream in(file, std::ios::binary);
-    if (!in || std::filesystem::is_directory(file))
-        throw DataError(concat(file.string(), ": cannot be read (", std::strerror(errno), ")"));
     std::int64_t number = 0, unreadable = 0, first_unreadable = 0;
-    for (Line line; std::getline(in, line.text) && !in.eof(); line.begin = line.end) {  // eof: the last line is incomplete
-        line.end = line.begin + line.text.size() + 1;
+    Line line;
+    for_each_whole_line(file, [&](const std::string& text) {
+        line = {text, line.end, line.end + text.size() + 1};
         ++number;
         try {
             const json parsed = json::parse(line.text);
@@ -120,8 +118,8 @@ void for_each_line(const std::filesystem::path& file, const std::function<void(c
         } catch (const std::exception&) {
             if (unreadable++ == 0) first_unreadable = number;
         }
-    }
-    if (in.bad()) throw DataError(concat(file.string(), ": cannot be read to its end (", std::strerror(errno), ")"));
+        return true;
+    });
     if (unreadable > 0)
         log_warning(concat(file.string(), ": skipped ", unreadable, " damaged line(s), the first is line ", first_unreadable));
 }

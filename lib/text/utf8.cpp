@@ -64,6 +64,12 @@ bool is_letter_or_digit(char32_t code_point) {
            (kind >= UTF8PROC_CATEGORY_ND && kind <= UTF8PROC_CATEGORY_NO);
 }
 
+bool has_letter_or_digit(std::string_view text) {
+    for (std::size_t i = 0; i < text.size();)
+        if (is_letter_or_digit(next_code_point(text, i))) return true;
+    return false;
+}
+
 bool is_decimal_digit(char32_t code_point) {
     if (code_point < 0x80) return code_point >= '0' && code_point <= '9';
     return category(code_point) == UTF8PROC_CATEGORY_ND;

@@ -27,6 +27,7 @@ std::string utf8_text(std::u32string_view code_points);
 bool is_upper_letter(char32_t code_point);  ///< categories Lu and Lt
 bool is_lower_letter(char32_t code_point);  ///< category Ll
 bool is_letter_or_digit(char32_t code_point);
+bool has_letter_or_digit(std::string_view text);
 bool is_decimal_digit(char32_t code_point);  ///< category Nd
 /// Whether a code point from U+0080 on separates words, line and paragraph separators included.
 bool is_wide_blank(char32_t code_point);

@@ -68,12 +68,6 @@ bool is_sure_stop(char32_t c) {
     return c >= sure_stops[0] && std::binary_search(std::begin(sure_stops), std::end(sure_stops), c);
 }
 
-bool has_letter(std::string_view text) {
-    for (std::size_t i = 0; i < text.size();)
-        if (is_letter_or_digit(next_code_point(text, i))) return true;
-    return false;
-}
-
 bool is_closing_mark(char32_t c) {
     return std::u32string_view(U"\"')]}\u2019\u201D\u00BB\u203A\u300D\u300F").find(c) != std::u32string_view::npos;
 }

@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <string_view>
 
+#include "text/utf8.h"
+
 namespace bertpretrain {
 
 /// Whether `c` is a full stop, question mark or exclamation mark that serves no other purpose: Armenian, Urdu, Hindi and Bengali,
@@ -25,9 +27,6 @@ struct SureEnd {
 /// @param begin where the sentence begins  @param has_letter whether a letter or digit stands between `begin` and `stop`
 SureEnd sure_end(std::string_view text, std::size_t begin, std::size_t stop, bool has_letter);
 
-/// Whether the text has a letter or a digit.
-bool has_letter(std::string_view text);
-
 /// Returns the first sure stop, or two Ethiopic word spaces (::), at or after `from`, or text.size().
 std::size_t find_sure_stop(std::string_view text, std::size_t from);
 
@@ -37,7 +36,7 @@ void for_each_surely_ended(std::string_view text, const Visit& visit) {
     std::size_t begin = 0, searched = 0;
     bool found_letter = false;  // between begin and searched
     for (std::size_t stop = find_sure_stop(text, 0); stop < text.size();) {
-        found_letter = found_letter || has_letter(text.substr(searched, stop - searched));
+        found_letter = found_letter || has_letter_or_digit(text.substr(searched, stop - searched));
         searched = stop;
         const SureEnd end = sure_end(text, begin, stop, found_letter);
         if (end.ends_sentence) {

@@ -97,12 +97,6 @@ void settle_unpaired(std::string_view line, std::vector<QuoteRun>& runs) {
 
 }  // namespace
 
-bool has_word(std::string_view text) {
-    for (std::size_t i = 0; i < text.size();)
-        if (is_letter_or_digit(next_code_point(text, i))) return true;
-    return false;
-}
-
 void drop_magic_words(std::string& line) {
     static constexpr std::array<std::string_view, 17> words = {"NOTOC",
                                                                "FORCETOC",
@@ -230,7 +224,7 @@ std::vector<std::string> paragraphs_of_lines(std::string_view text, ProseRules r
             const std::string_view said = read_marks(line, scratch, rules.tidies);
             prose = rules.tidies ? tidy(said) : single_blanks(said);
         }
-        if (!has_word(prose) || is_in_parentheses(prose)) {
+        if (!has_letter_or_digit(prose) || is_in_parentheses(prose)) {
             continues = false;
             continue;
         }

@@ -27,9 +27,6 @@ std::string without_quote_marks(std::string_view line, bool tidies = false);
 /// Removes magic words such as __TOC__ from a line.
 void drop_magic_words(std::string& line);
 
-/// Whether the text contains a letter or a digit.
-bool has_word(std::string_view text);
-
 /// Collapses each run of spaces, tabs, control characters and line separators into one space, removes those at the ends, and
 /// keeps at most three dots in a row. No-break spaces and other wide spaces are kept.
 std::string single_blanks(std::string_view line);

@@ -75,7 +75,7 @@ std::vector<std::string> paragraphs_of_prose(std::string_view text, ProseRules r
         std::string line(item.value_or(row));
         if (line.find("__") != std::string::npos) drop_magic_words(line);
         std::string prose = rules.tidies ? tidy(line) : single_blanks(line);
-        if (has_word(prose)) paragraphs.push_back(std::move(prose));
+        if (has_letter_or_digit(prose)) paragraphs.push_back(std::move(prose));
     });
     return paragraphs;
 }

@@ -9,6 +9,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "core/rounding.h"
 #include "kernels/cpu/amx/registers.h"
 #include "kernels/cpu/head_memory.h"
 
@@ -92,7 +93,7 @@ AmxSmallMatmuls::~AmxSmallMatmuls() {
 }
 
 void amx_small_matmul(std::int64_t M, std::int64_t N, std::int64_t P, const PairedRows& a, const Pair* b_PN, float* c_MN) {
-    const std::int64_t turned = in_whole_tiles(M);
+    const std::int64_t turned = rounded_up(M, tile_lanes);
     HeadMemory<Pair> turned_MP;
     Rows rows{static_cast<const Pair*>(a.at), a.row_step, N, P, b_PN, c_MN};
     if (a.pair_step != 1) {

@@ -9,9 +9,6 @@ namespace bertpretrain::cpu {
 
 constexpr std::int64_t tile_lanes = 16;  ///< rows, columns or pairs of a tile
 
-/// Rounds up to whole tiles.
-constexpr std::int64_t in_whole_tiles(std::int64_t rows) { return (rows + tile_lanes - 1) / tile_lanes * tile_lanes; }
-
 /// Whether this process may use AMX: instruction_set() allows it and the Linux kernel grants the tile registers.
 bool has_amx();
 
@@ -27,7 +24,7 @@ public:
 
 /// Needs AmxSmallMatmuls. Same contract as bf16_small_matmul(). Sums are rounded as the instruction does it, in the order of P.
 /// @param N, P multiples of tile_lanes
-/// @param a pair_step is 1, or row_step is 1 and pair_step at least in_whole_tiles(M)
+/// @param a pair_step is 1, or row_step is 1 and pair_step at least M rounded up to tile_lanes
 void amx_small_matmul(std::int64_t M, std::int64_t N, std::int64_t P, const PairedRows& a, const Pair* b_PN, float* c_MN);
 
 }  // namespace bertpretrain::cpu

@@ -2,6 +2,7 @@
 
 #include <cstdlib>
 
+#include "core/rounding.h"
 #include "kernels/cpu/amx/small_matmul.h"
 
 #if defined(__x86_64__)
@@ -56,7 +57,7 @@ BERTPRETRAIN_BF16 void matmul_by_vectors(std::int64_t M, std::int64_t N, std::in
 }  // namespace
 
 void bf16_small_matmul(std::int64_t M, std::int64_t N, std::int64_t P, const PairedRows& a, const Pair* b_PN, float* c_MN) {
-    const bool rows_fill_tiles = a.pair_step == 1 || a.pair_step >= in_whole_tiles(M);
+    const bool rows_fill_tiles = a.pair_step == 1 || a.pair_step >= rounded_up(M, tile_lanes);
     if (has_amx() && P % tile_lanes == 0 && rows_fill_tiles) amx_small_matmul(M, N, P, a, b_PN, c_MN);
     else matmul_by_vectors(M, N, P, a, b_PN, c_MN);
 }
