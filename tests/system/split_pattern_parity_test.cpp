@@ -26,7 +26,7 @@ using Places = std::vector<std::size_t>;
 Places words_of(const WordSplitter& splitter, const std::string& text) {
     Places places;
     WordSplitter::Memory memory;
-    splitter.split(text, memory, [&](std::string_view word) {
+    splitter.split(text, true, memory, [&](std::string_view word) {
         const auto begin = static_cast<std::size_t>(word.data() - text.data());
         places.insert(places.end(), {begin, begin + word.size()});
     });

@@ -1,10 +1,12 @@
 """Writes definitions of Hugging Face's tokenizers and runs them, for tokenizer_json_parity_test.cpp.
 
   tokenizer_json_oracle.py definitions FOLDER        NAME.json for each pipeline below, trained on random words
+  tokenizer_json_oracle.py unigrams FOLDER           the same for those of unigram_pipelines()
   tokenizer_json_oracle.py text FILE MEGABYTES       random text, with the definitions' added tokens and runs of spaces
   tokenizer_json_oracle.py scalars FILE              every Unicode scalar value, alone and among letters, digits and marks
   tokenizer_json_oracle.py train TEXT SIZE FILE      a definition with SIZE tokens, as `vocabulary --model bpe` trains it on TEXT
   tokenizer_json_oracle.py ids DEFINITION TEXT FILE  a line of ids per line, without special tokens around them"""
+import io
 import json
 import os
 import random
@@ -78,6 +80,51 @@ def write_definitions(folder):
     write_word_pieces(folder, words)
 
 
+def trained_pieces(lines, rule):
+    """Returns the tokens with their scores of a SentencePiece model, and its table of characters."""
+    import sentencepiece
+    from sentencepiece import sentencepiece_model_pb2
+    model = io.BytesIO()
+    sentencepiece.SentencePieceTrainer.train(sentence_iterator=iter(lines), model_writer=model, vocab_size=1500, hard_vocab_limit=False,
+                                             normalization_rule_name=rule, character_coverage=1.0, num_threads=1,
+                                             minloglevel=2)
+    parsed = sentencepiece_model_pb2.ModelProto()
+    parsed.ParseFromString(model.getvalue())
+    return [(piece.piece, piece.score) for piece in parsed.pieces], parsed.normalizer_spec.precompiled_charsmap
+
+
+def unigram_pipelines(table, folding):
+    """Returns {name: (normalizer, pre-tokenizer)}. xlm_roberta is that of the published files, converted that of later ones."""
+    steps, forms, sign = pre_tokenizers.Sequence, normalizers.Sequence, pre_tokenizers.Metaspace
+    precompiled, folded = normalizers.Precompiled(table), normalizers.Precompiled(folding)
+    return {
+        "xlm_roberta": (precompiled, steps([pre_tokenizers.WhitespaceSplit(), sign()])),
+        "converted": (forms([precompiled, normalizers.Strip(left=False), normalizers.Replace(Regex(" {2,}"), "\u2581")]), sign()),
+        "folded": (forms([folded, normalizers.Lowercase()]), sign(split=False)),
+        "first": (None, steps([pre_tokenizers.Digits(), sign(prepend_scheme="first")])),
+        "never": (forms([normalizers.NFKC(), normalizers.Strip(), normalizers.Replace("x", "\u2581")]), sign(prepend_scheme="never")),
+        "alone": (forms([precompiled, normalizers.Prepend("\u2581"), normalizers.Replace(" ", "\u2581")]), None),
+    }
+
+
+def write_unigrams(folder):
+    words = tokenizer_oracle.random_words(random.Random(5), 8000)
+    words = [word for word in words if max(word) < "\u0530"] + 20 * ["\u65e5\u672c", "\u65e5"]  # SentencePiece keeps all letters
+    lines = [" ".join(words[i:i + 10]) for i in range(0, len(words), 10)]
+    (pieces, table), (_, folding) = trained_pieces(lines, "nmt_nfkc"), trained_pieces(lines, "nmt_nfkc_cf")
+    vocab = [("<s>", 0.0), ("<pad>", 0.0), ("</s>", 0.0), ("<unk>", 0.0), *pieces[3:], ("<mask>", 0.0)]
+    spelled = vocab + [(f"<0x{byte:02X}>", -20.0) for byte in range(256)]
+    for name, (normalizer, splitter) in unigram_pipelines(table, folding).items():
+        falls_back = name in ("first", "alone")
+        tokenizer = Tokenizer(models.Unigram(spelled if falls_back else vocab, 3, falls_back))
+        tokenizer.normalizer = normalizer
+        if splitter is not None:
+            tokenizer.pre_tokenizer = splitter
+        tokenizer.add_special_tokens(["<s>", "<pad>", "</s>", "<unk>", AddedToken("<mask>", lstrip=True, normalized=False)])
+        tokenizer.add_tokens([AddedToken("wort", single_word=True), AddedToken("<|x|>", rstrip=True, normalized=False)])
+        tokenizer.save(os.path.join(folder, name + ".json"))
+
+
 def write_word_pieces(folder, words):
     """WordPiece with added tokens that are looked for in the normalized text, by each kind of casing."""
     for name, options in {"pieces": {}, "pieces_cased": {"lowercase": False}, "pieces_accents": {"strip_accents": False},
@@ -136,8 +183,8 @@ def write_ids(definition, text, file):
 
 def main():
     command, *arguments = sys.argv[1:]
-    if command == "definitions":
-        write_definitions(arguments[0])
+    if command in ("definitions", "unigrams"):
+        (write_definitions if command == "definitions" else write_unigrams)(arguments[0])
         return
     with open(arguments[-1 if command in ("ids", "train") else 0], "wb") as file:
         if command == "text":

@@ -51,6 +51,19 @@ TEST_CASE("every Unicode scalar value and random text give the ids of tokenizers
         {"modernbert", "o200k", "lower", "accents", "whitespace", "pieces", "pieces_cased", "pieces_accents", "pieces_stripped"});
 }
 
+TEST_CASE("Unigram gives the ids of tokenizers for every Unicode scalar value and random text, with all of its steps") {
+    const TemporaryFolder folder;
+    const auto made = run_command(json_oracle + "unigrams " + folder.path().string());
+    if (made.exit_code == 77) SKIP_TEST(skip::no_oracle, "no Python with the package tokenizers");
+    INFO(made.err);
+    REQUIRE(made.exit_code == 0);
+    const std::string text = (folder / "text").string(), scalars = (folder / "scalars").string();
+    REQUIRE(run_command(json_oracle + "text " + text + " 0.3").exit_code == 0);
+    check_equal_ids(folder, text, {"xlm_roberta", "converted", "folded", "first", "never", "alone"});
+    REQUIRE(run_command(json_oracle + "scalars " + scalars).exit_code == 0);
+    check_equal_ids(folder, scalars, {"xlm_roberta", "converted", "folded", "first"});
+}
+
 TEST_CASE("a trained byte-level BPE has the tokens and merges of tokenizers' BpeTrainer, in the same order") {
     const TemporaryFolder folder;
     const std::string text = (folder / "text").string(), theirs = (folder / "theirs.json").string(),

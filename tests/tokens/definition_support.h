@@ -56,6 +56,18 @@ inline nlohmann::json word_piece_definition(const std::vector<std::string>& toke
               {"max_input_chars_per_word", 100}}}};
 }
 
+/// Returns a Unigram with Metaspace like XLM-R's. The first token is the unknown one.
+inline nlohmann::json unigram_definition(const std::vector<std::pair<std::string, double>>& pieces) {
+    nlohmann::json vocab = nlohmann::json::array();
+    for (const auto& [token, score] : pieces) vocab.push_back({token, score});
+    return {{"version", "1.0"},
+            {"added_tokens", nlohmann::json::array()},
+            {"normalizer", nullptr},
+            {"pre_tokenizer", {{"type", "Metaspace"}, {"replacement", "▁"}, {"prepend_scheme", "always"}, {"split", true}}},
+            {"post_processor", nullptr},
+            {"model", {{"type", "Unigram"}, {"unk_id", 0}, {"vocab", vocab}, {"byte_fallback", false}}}};
+}
+
 inline nlohmann::json added_token(const std::string& content, std::int32_t id,
                                   const nlohmann::json& changes = nlohmann::json::object()) {
     nlohmann::json token = {{"id", id},        {"content", content},  {"single_word", false}, {"lstrip", false},

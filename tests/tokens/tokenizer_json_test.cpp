@@ -36,7 +36,8 @@ TEST_CASE("a byte-level BPE with a part that is not understood is refused by tha
     const Change changes[] = {
         {"/version", "2.0", "version"},
         {"/something", 1, "something"},
-        {"/model/type", "Unigram", "Unigram"},
+        {"/model/type", "WordLevel", "supported are WordPiece, BPE and Unigram"},
+        {"/model/type", "Unigram", "has the member \"merges\""},
         {"/model/dropout", 0.1, "dropout"},
         {"/model/byte_fallback", true, "byte_fallback"},
         {"/model/end_of_word_suffix", "</w>", "end_of_word_suffix"},
@@ -45,11 +46,16 @@ TEST_CASE("a byte-level BPE with a part that is not understood is refused by tha
         {"/model/merges/0", "x yz", "\"xyz\", which model.vocab lacks"},
         {"/model/vocab/a", 1, "the same id 1"},
         {"/model/vocab/a", -1, "expected an integer from 0"},
-        {"/normalizer", {{"type", "Precompiled"}, {"precompiled_charsmap", ""}}, "normalizer: has the type Precompiled"},
+        {"/normalizer",
+         {{"type", "Precompiled"}, {"precompiled_charsmap", "?"}},
+         "normalizer.precompiled_charsmap: is damaged, expected Base64"},
+        {"/normalizer",
+         {{"type", "Precompiled"}, {"precompiled_charsmap", "BAAAAAAA"}},
+         "normalizer.precompiled_charsmap: is damaged: a table of 4 bytes in 6 bytes"},
         {"/normalizer", {{"type", "Nmt"}}, "the type Nmt"},
         {"/normalizer",
-         {{"type", "Replace"}, {"pattern", {{"Regex", "a"}}}, {"content", ""}},
-         "normalizer.pattern: has the member \"Regex\""},
+         {{"type", "Replace"}, {"pattern", {{"Regex", "a*"}}}, {"content", ""}},
+         "the regular expression a* has an expression that matches an empty text"},
         {"/pre_tokenizer", {{"type", "Metaspace"}}, "the type Metaspace"},
         {"/pre_tokenizer", nullptr, "only byte-level BPE"},
         {"/pre_tokenizer", regex_split, "only byte-level BPE"},
@@ -60,6 +66,34 @@ TEST_CASE("a byte-level BPE with a part that is not understood is refused by tha
         {"/added_tokens", json::array({added_token("<x>", 300)}), "tokenizers would use 257"},
         {"/added_tokens", json::array({added_token("<x>", 257, {{"lstrip", 1}})}), "added_tokens[0].lstrip"}};
     for (const Change& change : changes) check_refused(definition, change);
+}
+
+TEST_CASE("a Unigram with a part that is not understood is refused by that part's name") {
+    json definition = unigram_definition({{"<unk>", 0.0}, {"a", -1.0}});
+    CHECK_NOTHROW(tokenizer_of(definition));
+    const json sign = definition["pre_tokenizer"];
+    const Change changes[] = {
+        {"/model/unk_id", nullptr, "unk_id"},
+        {"/model/unk_id", 2, "unk_id: is 2, expected the id of one of the 2 tokens"},
+        {"/model/unk_id", -1, "unk_id: is -1"},
+        {"/model/novelty", 1, "novelty"},
+        {"/model/vocab", json::array(), "model.vocab: must be an array"},
+        {"/model/vocab", json::object({{"a", 1}}), "model.vocab: must be an array"},
+        {"/model/vocab/1", {"a"}, "model.vocab: has [\"a\"] at index 1, expected a token and its score"},
+        {"/model/vocab/1", {"a", "b"}, "expected a token and its score"},
+        {"/model/vocab/1", {"", -1}, "has an empty token, with id 1"},
+        {"/model/vocab/1", {"<unk>", -1}, "has \"<unk>\" more than once"},
+        {"/normalizer", {{"type", "Nmt"}}, "the type Nmt"},
+        {"/normalizer", {{"type", "Strip"}, {"strip_left", 1}, {"strip_right", true}}, "normalizer.strip_left"},
+        {"/pre_tokenizer", {{"type", "ByteLevel"}}, "the type ByteLevel"},
+        {"/pre_tokenizer", {{"type", "Punctuation"}}, "the type Punctuation"},
+        {"/pre_tokenizer/replacement", "__", "pre_tokenizer.replacement: is \"__\", expected one character"},
+        {"/pre_tokenizer/prepend_scheme", "last", "prepend_scheme: is \"last\""},
+        {"/pre_tokenizer/add_prefix_space", false, "which contradict each other"},
+        {"/pre_tokenizer/novelty", 1, "novelty"}};
+    for (const Change& change : changes) check_refused(definition, change);
+    definition["normalizer"] = {{"type", "Lowercase"}};
+    check_refused(definition, {"/pre_tokenizer/prepend_scheme", "first", "\"first\" without one only"});
 }
 
 TEST_CASE("a WordPiece that is not BERT's is refused by the part's name") {

@@ -20,6 +20,8 @@ public:
         : value_(value), file_(std::move(file)), path_(std::move(path)) {}
 
     const nlohmann::json& value() const { return value_; }
+    /// Returns "FILE: PATH", which begins messages.
+    std::string where() const { return path_.empty() ? file_ : file_ + ": " + path_; }
 
     /// @throws DataError "FILE: PATH: MESSAGE"
     [[noreturn]] void refuse(const std::string& message) const;

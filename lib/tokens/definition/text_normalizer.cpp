@@ -7,6 +7,7 @@
 
 #include "text/utf8.h"
 #include "tokens/unicode/huggingface_unicode.h"
+#include "tokens/unicode/spaces.h"
 #include "tokens/unicode/unicode.h"
 
 namespace bertpretrain {
@@ -51,12 +52,39 @@ void append(const ReplacedText& step, std::string_view text, std::string& out) {
 bool is_unchanged(const PrependedText&, std::string_view text) { return text.empty(); }
 void append(const PrependedText& step, std::string_view text, std::string& out) { out.append(step.text).append(text); }
 
+using MatchesStep = std::shared_ptr<const CompiledMatches>;
+bool is_unchanged(const MatchesStep&, std::string_view text) { return text.empty(); }
+void append(const MatchesStep& step, std::string_view text, std::string& out) {
+    std::string classes;
+    std::size_t done = 0;
+    step->pattern.for_each_match(text, classes, [&](std::size_t begin, std::size_t end) {
+        out.append(text, done, begin - done).append(step->replacement);
+        done = end;
+    });
+    out.append(text, done);
+}
+
+std::string_view stripped(const StrippedEnds& step, std::string_view text) {
+    const std::size_t end = step.right ? without_spaces_before(text, text.size()) : text.size();
+    const std::size_t begin = step.left ? past_spaces(text.substr(0, end), 0) : 0;
+    return text.substr(begin, end - begin);
+}
+bool is_unchanged(const StrippedEnds& step, std::string_view text) { return stripped(step, text).size() == text.size(); }
+void append(const StrippedEnds& step, std::string_view text, std::string& out) { out += stripped(step, text); }
+
+using MapStep = std::shared_ptr<const PrecompiledMap>;
+bool is_unchanged(const MapStep& map, std::string_view text) { return map->is_unchanged(text); }
+void append(const MapStep& map, std::string_view text, std::string& out) { map->append(text, out); }
+
 }  // namespace
 
-TextNormalizer::TextNormalizer(const std::vector<Normalization>& steps) {
+TextNormalizer::TextNormalizer(const std::vector<Normalization>& steps, const std::string& where) {
     const auto add = [&](const auto& step) {
-        if constexpr (std::is_same_v<std::decay_t<decltype(step)>, UnicodeForm>)
-            steps_.emplace_back(std::make_shared<const UnicodeNormalizer>(step));
+        using StepType = std::decay_t<decltype(step)>;
+        if constexpr (std::is_same_v<StepType, UnicodeForm>) steps_.emplace_back(std::make_shared<const UnicodeNormalizer>(step));
+        else if constexpr (std::is_same_v<StepType, ReplacedMatches>)
+            steps_.emplace_back(
+                std::make_shared<const CompiledMatches>(CompiledMatches{SplitPattern(step.pattern, where), step.replacement}));
         else steps_.emplace_back(step);
     };
     for (const Normalization& step : steps) std::visit(add, step);

@@ -6,10 +6,12 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <variant>
 #include <vector>
 
+#include "tokens/definition/precompiled_map.h"
 #include "tokens/definition/sentence_pieces.h"
 #include "tokens/definition/tokenizer_kind.h"
 #include "tokens/unicode/character_table.h"
@@ -39,17 +41,35 @@ struct ReplacedText {
 struct PrependedText {
     std::string text;
 };
-using Normalization = std::variant<UnicodeForm, LowerCase, StrippedMarks, ReplacedText, PrependedText>;
+/// Replaces every match of a regular expression.
+struct ReplacedMatches {
+    std::string pattern, replacement;
+};
+/// Removes white space from a text's ends.
+struct StrippedEnds {
+    bool left = true, right = true;
+};
+using Normalization = std::variant<UnicodeForm, LowerCase, StrippedMarks, ReplacedText, PrependedText, ReplacedMatches,
+                                   StrippedEnds, std::shared_ptr<const PrecompiledMap>>;
 
 /// How a regular expression splits text.
 enum class SplitBehavior { isolated, removed, contiguous, merged_with_previous, merged_with_next };
+
+/// SentencePiece's way: spells each space as a sign, and puts one before a text. Words begin at the signs.
+struct Metaspace {
+    enum class Prepend { always, first, never };  ///< `first`: only where the whole text begins
+    std::string replacement;                      ///< the sign, one character
+    Prepend prepend = Prepend::always;
+    bool splits = true;
+};
 
 /// Splits text into words; a step of several splits the words of the step before it.
 struct SplitStep {
     bool add_prefix_space = false;  ///< first puts a space before a word that does not start with one
     std::string pattern{};          ///< a regular expression; empty: does not split
     SplitBehavior behavior = SplitBehavior::isolated;
-    bool inverted = false;  ///< the roles of matches and of the text between them are exchanged
+    bool inverted = false;                 ///< the roles of matches and of the text between them are exchanged
+    std::optional<Metaspace> metaspace{};  ///< in place of all others
 };
 
 /// BERT's way: cleans the text, splits it at white space and punctuation, and cuts each word into the longest pieces.
@@ -70,6 +90,18 @@ struct BytePairModel {
     bool ignore_merges = false;                               ///< a word that is a token is not split
 };
 
+/// The model of SentencePiece and XLM-R: divides each word into the tokens whose scores have the largest sum.
+struct UnigramModel {
+    std::vector<Normalization> normalizations;
+    std::vector<SplitStep> splits;
+    std::vector<double> scores;  ///< logarithms of probabilities, by id
+    std::int32_t unknown = 0;    ///< id of the token for characters that no token begins with
+    bool byte_fallback = false;  ///< unknown characters are spelled by the tokens of their bytes, such as "<0xE2>"
+};
+
+/// How SentencePiece spells a space.
+inline constexpr std::string_view sentence_piece_space = "\xE2\x96\x81";
+
 /// SentencePiece: normalizes and splits text by the library.
 struct SentencePieceModel {
     std::shared_ptr<const SentencePieces> pieces;
@@ -85,7 +117,7 @@ struct TokenRoles {
 struct TokenizerDefinition {
     std::vector<std::string> tokens;  ///< of the model, by id; empty for an id that no token has
     std::vector<AddedToken> added_tokens;
-    std::variant<WordPieceModel, BytePairModel, SentencePieceModel> model;
+    std::variant<WordPieceModel, BytePairModel, UnigramModel, SentencePieceModel> model;
     TokenRoles roles;
 
     TokenizerKind kind() const {

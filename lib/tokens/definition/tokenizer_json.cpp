@@ -1,6 +1,7 @@
 #include "tokens/definition/tokenizer_json.h"
 
 #include <algorithm>
+#include <unordered_set>
 
 #include "core/error.h"
 #include "tokens/definition/added_token_list.h"
@@ -42,6 +43,17 @@ std::pair<std::string, std::string> read_merge(const JsonPart& merges, std::size
     return {text.substr(0, blank), text.substr(blank + 1)};
 }
 
+/// Refuses Metaspace's "first" after a normalizer. tokenizers asks whether a word begins where the text as written begins, which
+/// this program does not know of normalized text.
+void refuse_moved_begin(const JsonPart& file, const UnigramModel& model) {
+    const bool asks = std::ranges::any_of(model.splits, [](const SplitStep& step) {
+        return step.metaspace && step.metaspace->prepend == Metaspace::Prepend::first;
+    });
+    if (asks && !model.normalizations.empty())
+        file.at("pre_tokenizer")
+            .refuse("has prepend_scheme = \"first\" and the file a normalizer; this program supports \"first\" without one only");
+}
+
 BytePairModel read_byte_pairs(const JsonPart& file, const JsonPart& part) {
     part.allow({"type", "vocab", "merges", "dropout", "unk_token", "continuing_subword_prefix", "end_of_word_suffix", "fuse_unk",
                 "byte_fallback", "ignore_merges"});
@@ -51,7 +63,7 @@ BytePairModel read_byte_pairs(const JsonPart& file, const JsonPart& part) {
     part.require("end_of_word_suffix", "");
     part.require("byte_fallback", false);
     BytePairModel model{.normalizations = read_normalizations(file.find("normalizer")),
-                        .splits = read_splits(file.find("pre_tokenizer")),
+                        .splits = read_byte_level_splits(file.find("pre_tokenizer")),
                         .merges = {},
                         .unknown = std::nullopt,
                         .fuse_unknown = part.flag("fuse_unk", false),
@@ -66,6 +78,35 @@ BytePairModel read_byte_pairs(const JsonPart& file, const JsonPart& part) {
         if (merge.is_string() && merge.get<std::string>().starts_with("#version")) continue;  // the first line of a merges.txt
         model.merges.push_back(read_merge(merges, m));
     }
+    return model;
+}
+
+/// Reads Unigram's list of tokens and scores. @param tokens gets the tokens by id
+UnigramModel read_unigram(const JsonPart& file, const JsonPart& part, std::vector<std::string>& tokens) {
+    part.allow({"type", "unk_id", "vocab", "byte_fallback"});
+    UnigramModel model{.normalizations = read_normalizations(file.find("normalizer")),
+                       .splits = read_unigram_splits(file.find("pre_tokenizer")),
+                       .scores = {},
+                       .unknown = 0,
+                       .byte_fallback = part.flag("byte_fallback", false)};
+    const JsonPart vocab = part.at("vocab");
+    if (!vocab.value().is_array() || vocab.value().empty())
+        vocab.refuse("must be an array of tokens with their scores, and not empty");
+    std::unordered_set<std::string> known;
+    for (const nlohmann::json& entry : vocab.value()) {
+        if (!entry.is_array() || entry.size() != 2 || !entry[0].is_string() || !entry[1].is_number())
+            vocab.refuse(
+                concat("has ", entry.dump().substr(0, 100), " at index ", tokens.size(), ", expected a token and its score"));
+        tokens.push_back(entry[0].get<std::string>());
+        model.scores.push_back(entry[1].get<double>());
+        if (tokens.back().empty()) vocab.refuse(concat("has an empty token, with id ", tokens.size() - 1));
+        if (!known.insert(tokens.back()).second) vocab.refuse(concat("has \"", tokens.back(), "\" more than once"));
+    }
+    const std::int64_t unknown = part.at("unk_id").integer();
+    if (unknown < 0 || unknown >= static_cast<std::int64_t>(tokens.size()))
+        part.at("unk_id").refuse(concat("is ", unknown, ", expected the id of one of the ", tokens.size(), " tokens"));
+    model.unknown = static_cast<std::int32_t>(unknown);
+    refuse_moved_begin(file, model);
     return model;
 }
 
@@ -120,14 +161,17 @@ TokenizerDefinition read_tokenizer_json(std::string_view content, const std::str
                 "model"});
     file.require("version", "1.0");
     const JsonPart model = file.at("model");
-    const std::string type = model.text("type", model.find("merges") ? "BPE" : "WordPiece");  // older files name no type
-    if (type != "BPE" && type != "WordPiece")
-        model.refuse(concat("has the type ", type, ", which this program does not support; supported are WordPiece and BPE"));
+    const std::string absent = model.find("merges") ? "BPE" : model.find("unk_id") ? "Unigram" : "WordPiece";
+    const std::string type = model.text("type", absent);  // older files name no type
     TokenizerDefinition definition;
-    definition.tokens = read_tokens(model.at("vocab"));
+    if (type == "Unigram") definition.model = read_unigram(file, model, definition.tokens);
+    else if (type == "BPE" || type == "WordPiece") definition.tokens = read_tokens(model.at("vocab"));
+    else
+        model.refuse(
+            concat("has the type ", type, ", which this program does not support; supported are WordPiece, BPE and Unigram"));
     if (const auto added = file.find("added_tokens")) definition.added_tokens = read_added_tokens(*added, definition.tokens);
     if (type == "BPE") definition.model = read_byte_pairs(file, model);
-    else definition.model = read_word_piece(file, model);
+    if (type == "WordPiece") definition.model = read_word_piece(file, model);
     definition.roles = token_roles(definition, file.find("post_processor"));
     return definition;
 }

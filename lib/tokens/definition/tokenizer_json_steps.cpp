@@ -2,8 +2,11 @@
 
 #include <array>
 #include <charconv>
+#include <memory>
 
+#include "core/base64.h"
 #include "core/error.h"
+#include "text/utf8.h"
 #include "tokens/unicode/code_point_set.h"
 
 namespace bertpretrain {
@@ -29,6 +32,12 @@ std::string word_or_marks_pattern() {
     part.refuse(concat("has the type ", type, ", which this program does not support; supported are ", supported));
 }
 
+std::shared_ptr<const PrecompiledMap> read_precompiled_map(const JsonPart& part) {
+    const std::optional<std::string> bytes = decoded_base64(part.text());
+    if (!bytes) part.refuse("is damaged, expected Base64");
+    return std::make_shared<const PrecompiledMap>(*bytes, part.where());
+}
+
 void add_normalizations(const JsonPart& part, std::vector<Normalization>& steps) {
     const std::string type = part.at("type").text();
     if (type == "Sequence") {
@@ -36,13 +45,22 @@ void add_normalizations(const JsonPart& part, std::vector<Normalization>& steps)
         for (const JsonPart& step : part.at("normalizers").elements()) add_normalizations(step, steps);
     } else if (type == "Replace") {
         part.allow({"type", "pattern", "content"});
-        part.at("pattern").allow({"String"});
-        const std::string text = part.at("pattern").at("String").text();
+        const JsonPart pattern = part.at("pattern");
+        pattern.allow({"String", "Regex"});
+        const std::optional<JsonPart> literal = pattern.find("String");
+        const std::string text = literal ? literal->text() : pattern.at("Regex").text(), content = part.at("content").text();
         if (text.empty()) part.refuse("replaces an empty text");
-        steps.emplace_back(ReplacedText{text, part.at("content").text()});
+        if (literal) steps.emplace_back(ReplacedText{text, content});
+        else steps.emplace_back(ReplacedMatches{text, content});
     } else if (type == "Prepend") {
         part.allow({"type", "prepend"});
         steps.emplace_back(PrependedText{part.at("prepend").text()});
+    } else if (type == "Strip") {
+        part.allow({"type", "strip_left", "strip_right"});
+        steps.emplace_back(StrippedEnds{part.at("strip_left").flag(), part.at("strip_right").flag()});
+    } else if (type == "Precompiled") {
+        part.allow({"type", "precompiled_charsmap"});
+        steps.emplace_back(read_precompiled_map(part.at("precompiled_charsmap")));
     } else {
         if (type == "NFC") steps.emplace_back(UnicodeForm::nfc);
         else if (type == "NFD") steps.emplace_back(UnicodeForm::nfd);
@@ -50,7 +68,9 @@ void add_normalizations(const JsonPart& part, std::vector<Normalization>& steps)
         else if (type == "NFKD") steps.emplace_back(UnicodeForm::nfkd);
         else if (type == "Lowercase") steps.emplace_back(LowerCase{});
         else if (type == "StripAccents") steps.emplace_back(StrippedMarks{});
-        else refuse_type(part, type, "NFC, NFD, NFKC, NFKD, Lowercase, StripAccents, Replace, Prepend and Sequence");
+        else
+            refuse_type(part, type,
+                        "NFC, NFD, NFKC, NFKD, Lowercase, StripAccents, Replace, Prepend, Strip, Precompiled and Sequence");
         part.allow({"type"});
     }
 }
@@ -87,13 +107,9 @@ SplitStep read_split(const JsonPart& part) {
     return step;
 }
 
-void add_splits(const JsonPart& part, std::vector<SplitStep>& steps, bool& is_byte_level) {
-    const std::string type = part.at("type").text();
-    if (is_byte_level) part.refuse(concat("has the type ", type, " after ByteLevel, which must be the last step"));
-    if (type == "Sequence") {
-        part.allow({"type", "pretokenizers"});
-        for (const JsonPart& step : part.at("pretokenizers").elements()) add_splits(step, steps, is_byte_level);
-    } else if (type == "Split") {
+/// Adds one of the steps that both models have. @returns false for another one
+bool add_common_split(const JsonPart& part, const std::string& type, std::vector<SplitStep>& steps) {
+    if (type == "Split") {
         steps.push_back(read_split(part));
     } else if (type == "Digits") {
         part.allow({"type", "individual_digits"});
@@ -105,15 +121,57 @@ void add_splits(const JsonPart& part, std::vector<SplitStep>& steps, bool& is_by
     } else if (type == "Whitespace") {
         part.allow({"type"});
         steps.push_back({.pattern = word_or_marks_pattern(), .behavior = SplitBehavior::removed, .inverted = true});
+    } else {
+        return false;
+    }
+    return true;
+}
+
+void add_byte_level_splits(const JsonPart& part, std::vector<SplitStep>& steps, bool& is_byte_level) {
+    const std::string type = part.at("type").text();
+    if (is_byte_level) part.refuse(concat("has the type ", type, " after ByteLevel, which must be the last step"));
+    if (type == "Sequence") {
+        part.allow({"type", "pretokenizers"});
+        for (const JsonPart& step : part.at("pretokenizers").elements()) add_byte_level_splits(step, steps, is_byte_level);
     } else if (type == "ByteLevel") {
         part.allow({"type", "add_prefix_space", "trim_offsets", "use_regex"});
         const bool splits = part.flag("use_regex", true);
         steps.push_back({.add_prefix_space = part.at("add_prefix_space").flag(), .pattern = splits ? gpt2_pattern : ""});
         is_byte_level = true;
-    } else {
+    } else if (!add_common_split(part, type, steps)) {
         refuse_type(part, type,
                     "Split, Digits, Whitespace, WhitespaceSplit, ByteLevel and Sequence for BPE, "
                     "BertPreTokenizer for WordPiece");
+    }
+}
+
+/// Reads a Metaspace. Files from before `prepend_scheme` have `add_prefix_space` in its place, and `str_rep`, which repeats the
+/// sign.
+Metaspace read_metaspace(const JsonPart& part) {
+    part.allow({"type", "replacement", "add_prefix_space", "prepend_scheme", "split", "str_rep"});
+    Metaspace step{.replacement = part.at("replacement").text(), .splits = part.flag("split", true)};
+    if (code_points_of(step.replacement).size() != 1 || step.replacement == " ")
+        part.at("replacement").refuse(concat("is \"", step.replacement, "\", expected one character other than a space"));
+    const bool adds = part.flag("add_prefix_space", true);
+    const std::string scheme = part.text("prepend_scheme", adds ? "always" : "never");
+    if (scheme == "first") step.prepend = Metaspace::Prepend::first;
+    else if (scheme == "never") step.prepend = Metaspace::Prepend::never;
+    else if (scheme != "always")
+        part.at("prepend_scheme").refuse(concat("is \"", scheme, "\", expected \"always\", \"first\" or \"never\""));
+    if (!adds && step.prepend != Metaspace::Prepend::never)
+        part.refuse(concat("says add_prefix_space = false and prepend_scheme = \"", scheme, "\", which contradict each other"));
+    return step;
+}
+
+void add_unigram_splits(const JsonPart& part, std::vector<SplitStep>& steps) {
+    const std::string type = part.at("type").text();
+    if (type == "Sequence") {
+        part.allow({"type", "pretokenizers"});
+        for (const JsonPart& step : part.at("pretokenizers").elements()) add_unigram_splits(step, steps);
+    } else if (type == "Metaspace") {
+        steps.push_back({.metaspace = read_metaspace(part)});
+    } else if (!add_common_split(part, type, steps)) {
+        refuse_type(part, type, "Metaspace, Split, Digits, Whitespace, WhitespaceSplit and Sequence for Unigram");
     }
 }
 
@@ -125,11 +183,17 @@ std::vector<Normalization> read_normalizations(const std::optional<JsonPart>& pa
     return steps;
 }
 
-std::vector<SplitStep> read_splits(const std::optional<JsonPart>& part) {
+std::vector<SplitStep> read_byte_level_splits(const std::optional<JsonPart>& part) {
     std::vector<SplitStep> steps;
     bool is_byte_level = false;
-    if (part) add_splits(*part, steps, is_byte_level);
+    if (part) add_byte_level_splits(*part, steps, is_byte_level);
     return is_byte_level ? steps : std::vector<SplitStep>{};
+}
+
+std::vector<SplitStep> read_unigram_splits(const std::optional<JsonPart>& part) {
+    std::vector<SplitStep> steps;
+    if (part) add_unigram_splits(*part, steps);
+    return steps;
 }
 
 BertNormalization read_bert_normalizer(const JsonPart& file) {

@@ -9,10 +9,14 @@
 
 namespace bertpretrain {
 
-/// Return the steps of byte-level BPE. @param part nullopt: the section is null  @throws DataError for steps that are not
-/// supported
+/// Returns the normalizer's steps. @param part nullopt: the section is null  @throws DataError for steps that are not supported
 std::vector<Normalization> read_normalizations(const std::optional<JsonPart>& part);
-std::vector<SplitStep> read_splits(const std::optional<JsonPart>& part);
+
+/// Returns the pre-tokenizer's steps for byte-level BPE, without which this is none; empty without ByteLevel.
+/// @throws DataError for steps that are not supported
+std::vector<SplitStep> read_byte_level_splits(const std::optional<JsonPart>& part);
+/// The same for Unigram, whose steps include Metaspace and not ByteLevel.
+std::vector<SplitStep> read_unigram_splits(const std::optional<JsonPart>& part);
 
 /// What BertNormalizer does to the text.
 struct BertNormalization {

@@ -4,14 +4,10 @@
 
 #include "text/utf8.h"
 #include "tokens/unicode/code_point_set.h"
+#include "tokens/unicode/spaces.h"
 
 namespace bertpretrain {
 namespace {
-
-bool is_space(char32_t c) {
-    static const CodePointSet spaces = white_space();
-    return spaces.contains(c, 0);
-}
 
 bool is_word_character(char32_t c) {
     static const CodePointSet words = rust_word_characters();
@@ -21,18 +17,6 @@ bool is_word_character(char32_t c) {
 bool touches_word(std::string_view text, std::size_t begin, std::size_t end) {
     if (begin > 0 && is_word_character(previous_code_point(text, begin))) return true;
     return end < text.size() && is_word_character(next_code_point(text, end));
-}
-
-std::size_t without_spaces_before(std::string_view text, std::size_t position) {
-    for (std::size_t begin = position; position > 0; position = begin)
-        if (!is_space(previous_code_point(text, begin))) break;
-    return position;
-}
-
-std::size_t past_spaces(std::string_view text, std::size_t position) {
-    for (std::size_t end = position; position < text.size(); position = end)
-        if (!is_space(next_code_point(text, end))) break;
-    return position;
 }
 
 }  // namespace

@@ -21,6 +21,8 @@ TextModel make_model(const TokenizerDefinition& definition, const Vocabulary& vo
     }
     if (const auto* const model = std::get_if<SentencePieceModel>(&definition.model))
         return TextModel(std::in_place_type<PieceWords>, model->pieces);
+    if (const auto* const model = std::get_if<UnigramModel>(&definition.model))
+        return TextModel(std::in_place_type<UnigramWords>, *model, definition.tokens, where);
     return TextModel(std::in_place_type<ByteLevelWords>, std::get<BytePairModel>(definition.model), definition.tokens, where);
 }
 
@@ -58,7 +60,10 @@ PipelineTokenizer::PipelineTokenizer(const TokenizerDefinition& definition, std:
 PipelineTokenizer::~PipelineTokenizer() = default;
 
 const Vocabulary& PipelineTokenizer::vocabulary() const { return *state_->vocabulary; }
-bool PipelineTokenizer::keeps_spaces() const { return std::holds_alternative<ByteLevelWords>(state_->model); }
+bool PipelineTokenizer::keeps_spaces() const {
+    if (const auto* const words = std::get_if<UnigramWords>(&state_->model)) return !words->splitter.begins_with_sign();
+    return std::holds_alternative<ByteLevelWords>(state_->model);
+}
 
 void PipelineTokenizer::encode(std::string_view utf8_text, std::vector<std::int32_t>& ids) const {
     EncodingMemory memory;
@@ -66,8 +71,12 @@ void PipelineTokenizer::encode(std::string_view utf8_text, std::vector<std::int3
     const auto take_token = [&](std::int32_t id) { ids.push_back(id); };
     const auto run = [&](const auto& words) {
         const auto take_text = [&](std::string_view part) {
-            const auto encode_words = [&](std::string_view rest) { words.encode(rest, memory, ids); };
-            state_->in_normalized.split(words.normalized(part, memory.normalized), encode_words, take_token);
+            const std::string_view normalized = words.normalized(part, memory.normalized);
+            const auto encode_words = [&](std::string_view rest) {
+                memory.is_first = part.data() == text.data() && rest.data() == normalized.data();
+                words.encode(rest, memory, ids);
+            };
+            state_->in_normalized.split(normalized, encode_words, take_token);
         };
         state_->as_written.split(text, take_text, take_token);
     };

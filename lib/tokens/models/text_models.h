@@ -11,6 +11,7 @@
 #include "tokens/definition/text_normalizer.h"
 #include "tokens/models/byte_pairs.h"
 #include "tokens/models/piece_matcher.h"
+#include "tokens/models/unigram.h"
 #include "tokens/models/word_splitter.h"
 #include "tokens/models/words.h"
 
@@ -20,6 +21,8 @@ namespace bertpretrain {
 struct EncodingMemory {
     std::string valid, normalized;
     WordSplitter::Memory splitter;
+    Unigram::Memory unigram;
+    bool is_first = true;  ///< whether the part of the text that is encoded is its begin
 };
 
 /// WordPiece with BERT's normalizer and pre-tokenizer. They work on the text together, unless added tokens are looked for
@@ -50,7 +53,7 @@ struct BertWords {
 
 struct ByteLevelWords {
     ByteLevelWords(const BytePairModel& model, const std::vector<std::string>& tokens, const std::string& where)
-        : normalizer(model.normalizations), splitter(model.splits, where), pairs(tokens, model, where) {}
+        : normalizer(model.normalizations, where), splitter(model.splits, where), pairs(tokens, model, where) {}
 
     TextNormalizer normalizer;
     WordSplitter splitter;
@@ -58,7 +61,22 @@ struct ByteLevelWords {
 
     std::string_view normalized(std::string_view text, std::string& memory) const { return normalizer.apply(text, memory); }
     void encode(std::string_view text, EncodingMemory& memory, std::vector<std::int32_t>& ids) const {
-        splitter.split(text, memory.splitter, [&](std::string_view word) { pairs.encode(word, ids); });
+        splitter.split(text, memory.is_first, memory.splitter, [&](std::string_view word) { pairs.encode(word, ids); });
+    }
+};
+
+struct UnigramWords {
+    UnigramWords(const UnigramModel& model, const std::vector<std::string>& tokens, const std::string& where)
+        : normalizer(model.normalizations, where), splitter(model.splits, where), unigram(tokens, model) {}
+
+    TextNormalizer normalizer;
+    WordSplitter splitter;
+    Unigram unigram;
+
+    std::string_view normalized(std::string_view text, std::string& memory) const { return normalizer.apply(text, memory); }
+    void encode(std::string_view text, EncodingMemory& memory, std::vector<std::int32_t>& ids) const {
+        splitter.split(text, memory.is_first, memory.splitter,
+                       [&](std::string_view word) { unigram.encode(word, memory.unigram, ids); });
     }
 };
 
@@ -70,6 +88,6 @@ struct PieceWords {
     void encode(std::string_view text, EncodingMemory&, std::vector<std::int32_t>& ids) const { pieces->encode(text, ids); }
 };
 
-using TextModel = std::variant<BertWords, ByteLevelWords, PieceWords>;
+using TextModel = std::variant<BertWords, ByteLevelWords, UnigramWords, PieceWords>;
 
 }  // namespace bertpretrain

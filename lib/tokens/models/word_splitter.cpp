@@ -21,6 +21,18 @@ WordSplitter::WordSplitter(const std::vector<SplitStep>& steps, const std::strin
     }
 }
 
+/// Returns the text with each space spelled as the step's sign. Source: pre_tokenizers/metaspace.rs of tokenizers.
+std::string_view WordSplitter::with_signs(const Metaspace& step, std::string_view text, bool is_first, std::string& memory) {
+    const bool has_sign = text.starts_with(step.replacement) || text.starts_with(' ');
+    const bool may_prepend =
+        step.prepend == Metaspace::Prepend::always || (step.prepend == Metaspace::Prepend::first && is_first);
+    memory.assign(may_prepend && !has_sign ? step.replacement : "");
+    for (const char c : text)
+        if (c == ' ') memory += step.replacement;
+        else memory += c;
+    return memory;
+}
+
 /// Writes the parts into which a step that joins or removes matches splits the text.
 /// Source: SplitDelimiterBehavior of tokenizers.
 void WordSplitter::find_parts(const Step& step, std::string_view text, Memory::OfStep& own) {

@@ -101,7 +101,7 @@ public:
         const std::size_t first = line.find_first_not_of(white_space);
         if (first == std::string_view::npos) return;
         spaced_.assign(1, ' ').append(line.substr(first, line.find_last_not_of(white_space) + 1 - first));
-        splitter_.split(normalizer_.apply(valid_utf8(spaced_, valid_), normalized_), memory_, visit);
+        splitter_.split(normalizer_.apply(valid_utf8(spaced_, valid_), normalized_), true, memory_, visit);
     }
 
 private:
@@ -143,8 +143,9 @@ WordCounts count_words(const std::vector<std::filesystem::path>& inputs, Casing 
 
 WordCounts count_byte_level_words(const std::vector<std::filesystem::path>& inputs, const BytePairModel& model,
                                   std::size_t threads, const InputSettings& settings) {
-    const TextNormalizer normalizer(model.normalizations);
-    const WordSplitter splitter(model.splits, "the tokenizer to train");
+    const std::string where = "the tokenizer to train";
+    const TextNormalizer normalizer(model.normalizations, where);
+    const WordSplitter splitter(model.splits, where);
     return count_lines(inputs, threads, settings, [&] { return ByteLevelLineWords(normalizer, splitter); });
 }
 

@@ -33,15 +33,17 @@ std::int32_t special_id(const Vocabulary& vocabulary, std::string_view token, co
 
 struct Lowers {
     bool operator()(const LowerCase&) const { return true; }
+    bool operator()(const std::shared_ptr<const PrecompiledMap>& map) const { return map->lowers(); }
     bool operator()(const auto&) const { return false; }
 };
 
 Casing casing_of_model(const WordPieceModel& model) { return model.casing; }
-Casing casing_of_model(const BytePairModel& model) {
-    const bool lowers =
-        std::ranges::any_of(model.normalizations, [](const Normalization& step) { return std::visit(Lowers{}, step); });
+Casing casing_after(const std::vector<Normalization>& steps) {
+    const bool lowers = std::ranges::any_of(steps, [](const Normalization& step) { return std::visit(Lowers{}, step); });
     return lowers ? Casing::uncased_with_accents : Casing::cased;
 }
+Casing casing_of_model(const BytePairModel& model) { return casing_after(model.normalizations); }
+Casing casing_of_model(const UnigramModel& model) { return casing_after(model.normalizations); }
 Casing casing_of_model(const SentencePieceModel& model) {
     return model.pieces->lowers() ? Casing::uncased_with_accents : Casing::cased;
 }
@@ -55,8 +57,14 @@ std::vector<std::int32_t> special_ids_of_model(const TokenizerDefinition& defini
     return ids;
 }
 
-/// How SentencePiece spells a space.
-constexpr std::string_view sentence_piece_space = "\xE2\x96\x81";
+/// Returns the sign with which SentencePiece and Metaspace begin words; empty for models that have none.
+std::string space_sign_of(const TokenizerDefinition& definition) {
+    if (std::holds_alternative<SentencePieceModel>(definition.model)) return std::string(sentence_piece_space);
+    const auto* const unigram = std::get_if<UnigramModel>(&definition.model);
+    if (unigram == nullptr) return "";
+    const auto signs = std::ranges::find_if(unigram->splits, [](const SplitStep& step) { return step.metaspace.has_value(); });
+    return signs == unigram->splits.end() ? std::string(sentence_piece_space) : signs->metaspace->replacement;
+}
 
 bool starts_with_white_space(std::string_view bytes) {
     return !bytes.empty() && std::string_view(" \t\r\n\v\f").find(bytes.front()) != std::string_view::npos;
@@ -110,6 +118,7 @@ Vocabulary::Vocabulary(const TokenizerDefinition& definition, const std::string&
       where_(where),
       own_casing_(std::visit([](const auto& model) { return casing_of_model(model); }, definition.model)),
       is_byte_level_(std::holds_alternative<BytePairModel>(definition.model)),
+      space_sign_(space_sign_of(definition)),
       kind_(definition.kind()),
       special_(special_ids_of_model(definition)) {
     for (const AddedToken& token : definition.added_tokens) {
@@ -160,7 +169,7 @@ bool Vocabulary::continues_word(std::int32_t id) const {
     const std::string& text = token(id);
     if (!marks_word_starts()) return text.starts_with(continuation_prefix);
     if (text.empty() || std::ranges::binary_search(added_, id)) return false;
-    if (!is_byte_level_) return !text.starts_with(sentence_piece_space);
+    if (!is_byte_level_) return !text.starts_with(space_sign_);
     const std::optional<std::string> bytes = bytes_of_token(text);
     return bytes && !starts_with_white_space(*bytes);
 }

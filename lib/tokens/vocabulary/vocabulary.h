@@ -20,6 +20,7 @@ struct TokenizerDefinition;
 struct SpecialIds {
     static constexpr std::int32_t none = -1;  ///< a definition need not have all of them
     std::int32_t pad, unk, cls, sep, mask;
+    bool operator==(const SpecialIds&) const = default;
 };
 
 /// The special tokens, in the order in which a trained vocabulary lists them first.
@@ -65,13 +66,13 @@ public:
     const Vocabulary& require_specials() const;
 
     /// Whether a token continues the word of the token before it. In WordPiece such tokens begin with "##". In byte-level BPE
-    /// and SentencePiece they are all tokens that do not begin with white space. An added token continues no word.
+    /// Unigram and SentencePiece they are all tokens that do not begin with white space. An added token continues no word.
     bool continues_word(std::int32_t id) const;
     /// Whether this is a byte-level vocabulary, in which a word's first token includes the space before the word.
     bool is_byte_level() const { return is_byte_level_; }
-    /// Whether a token's white space marks where a word begins, in byte-level BPE and SentencePiece. Otherwise "##" marks that a
-    /// token continues one.
-    bool marks_word_starts() const { return is_byte_level_ || kind_ == TokenizerKind::sentence_piece; }
+    /// Whether a token's white space marks where a word begins, in byte-level BPE, Unigram and SentencePiece. Otherwise "##"
+    /// marks that a token continues one.
+    bool marks_word_starts() const { return is_byte_level_ || !space_sign_.empty(); }
     /// The kind of file that the tokens are from.
     TokenizerKind kind() const { return kind_; }
     /// Whether the tokenizer has a casing and rules of its own, so is no list of tokens.
@@ -96,6 +97,7 @@ private:
     std::string where_;
     std::optional<Casing> own_casing_{};
     bool is_byte_level_ = false;
+    std::string space_sign_{};  ///< with which a word's first token begins, in Unigram and SentencePiece
     TokenizerKind kind_ = TokenizerKind::token_list;
     std::vector<std::int32_t> added_{};    ///< ids of a definition's added tokens, sorted
     std::vector<std::int32_t> special_{};  ///< ids of a definition's special tokens, sorted

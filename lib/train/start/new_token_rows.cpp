@@ -59,10 +59,11 @@ std::vector<NewToken> new_tokens_of(const std::filesystem::path& theirs, const s
     if (!ids || (!ids->empty() && !may_grow)) refuse_other_words(there, here, theirs, ours);
     std::vector<NewToken> tokens;
     if (ids->empty()) return tokens;
-    const auto byte_level = there.is_byte_level() ? open_tokenizer(theirs, Casing::cased) : nullptr;
+    const auto own_rules = there.marks_word_starts() ? open_tokenizer(theirs, Casing::cased) : nullptr;
     for (const std::int32_t id : *ids) {
         const std::string& token = here.token(id);
-        tokens.push_back({id, byte_level ? byte_level->encode(bytes_of_token(token).value_or(token)) : pieces_of(there, token)});
+        const std::string text = there.is_byte_level() ? bytes_of_token(token).value_or(token) : token;
+        tokens.push_back({id, own_rules ? own_rules->encode(text) : pieces_of(there, token)});
     }
     return tokens;
 }
