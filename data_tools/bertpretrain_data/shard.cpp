@@ -59,6 +59,10 @@ void take_from_folder(ShardBuildSettings& settings) {
                                  " reads text, such as \"", displayable(*text),
                                  "\" (do_lower_case, strip_accents, added tokens), ",
                                  "which shards do not record\n  do: name a tokenizer.json that says so itself"));
+    if (theirs->vocabulary().specials() != ours->vocabulary().specials())
+        throw ConfigError(concat(folder.string(), ": its other files name other tokens that begin, end, pad or mask a text than ",
+                                 found->file.filename().string(),
+                                 " does, which shards do not record\n  do: name a tokenizer.json ", "that says so itself"));
     log_info(concat("tokenizer: ", found->file.string(), ", ", with_thousands(theirs->vocabulary().size()), " tokens, ",
                     settings.samples.casing));
 }

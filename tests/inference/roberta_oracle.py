@@ -1,7 +1,7 @@
 """Saves tiny random models of RoBERTa's class with their results, and computes those of an export.
 
 Usage: roberta_oracle.py make FOLDER, which fills FOLDER/NAME with a model and right.pt for each name below, gives roberta and xlm-roberta
-tokenizers as transformers saves them, and writes texts.json {"lines": [...], "ids": [[...], ...]} of roberta's; or roberta_oracle.py compare EXPORT RIGHT, which prints {result: largest difference} of the exported model from right.pt. Exits with 77 if a package is missing.
+tokenizers as transformers saves them, and writes texts.json {"lines": [...], "ids": {NAME: [[...], ...]}}; or roberta_oracle.py compare EXPORT RIGHT, which prints {result: largest difference} of the exported model from right.pt. Exits with 77 if a package is missing.
 """
 
 import json
@@ -78,10 +78,11 @@ def make(folder):
         right = {"ids": torch.cat(rows).float(), "lengths": torch.tensor([len(row) for row in rows]).float()}
         torch.save(right | results_of(model, rows), folder / name / "right.pt")
     alphabet = pre_tokenizers.ByteLevel.alphabet()
-    ids = save_tokenizer(folder / "roberta", "RobertaTokenizer", models.BPE(), pre_tokenizers.ByteLevel(add_prefix_space=False),
-                         trainers.BpeTrainer(vocab_size=SHAPE["vocab_size"], special_tokens=SPECIAL, initial_alphabet=alphabet))
-    save_tokenizer(folder / "xlm-roberta", "XLMRobertaTokenizer", models.Unigram(), pre_tokenizers.Metaspace(),
-                   trainers.UnigramTrainer(vocab_size=100, special_tokens=SPECIAL, unk_token="<unk>"))
+    ids = {"roberta": save_tokenizer(
+        folder / "roberta", "RobertaTokenizer", models.BPE(), pre_tokenizers.ByteLevel(add_prefix_space=False),
+        trainers.BpeTrainer(vocab_size=SHAPE["vocab_size"], special_tokens=SPECIAL, initial_alphabet=alphabet))}
+    ids["xlm-roberta"] = save_tokenizer(folder / "xlm-roberta", "XLMRobertaTokenizer", models.Unigram(), pre_tokenizers.Metaspace(),
+                                        trainers.UnigramTrainer(vocab_size=100, special_tokens=SPECIAL, unk_token="<unk>"))
     (folder / "texts.json").write_text(json.dumps({"lines": LINES, "ids": ids}))
 
 

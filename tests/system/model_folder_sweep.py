@@ -60,6 +60,9 @@ def token(content, **flags):
 
 
 class Sweep:
+    NAMED = {"hidden_size": "expected \\[", "num_hidden_layers": "layer.1", "intermediate_size": "intermediate", "vocab_size":
+             "word_embeddings", "max_position_embeddings": "position_embeddings", "type_vocab_size": "token_type"}  # what refusals name
+
     def __init__(self, program, folder):
         self.program, self.folder, self.rows, self.swept = program, folder, [], set()
         torch.manual_seed(3)
@@ -170,7 +173,7 @@ class Sweep:
                              "chat_template": "x", "clean_up_tokenization_spaces": True, "is_local": True, "local_files_only": True,
                              "max_length": 8, "name_or_path": "x", "pad_to_multiple_of": 8, "pad_token_type_id": 1, "processor_class": None,
                              "special_tokens_map_file": "x", "stride": 2, "tokenizer_file": "x", "transformers_version": "9",
-                             "truncation": True, "truncation_strategy": "only_first", "use_fast": False, "vocab_file": None,
+                             "truncation": True, "truncation_strategy": "only_first", "unk_id": 5, "use_fast": False, "vocab_file": None,
                              "vocab_size": 9, "an_unknown_field": 3}.items():
             row(field, value)
         map_row = lambda field, value: self.add("special_tokens_map.json", field, value, {"special_tokens_map.json": {field: value}})
@@ -349,9 +352,7 @@ class Sweep:
         name = {"Pooling": "[Pp]ool", "modules.json": "modules.json"}.get(file, field.split(".")[-1])
         if done.returncode != 0:
             message = next((line for line in reversed(words.splitlines()) if " error: " in line), words)
-            known = {"hidden_size": "expected \\[", "num_hidden_layers": "layer.1", "intermediate_size": "intermediate", "vocab_size":
-                     "word_embeddings", "max_position_embeddings": "position_embeddings", "type_vocab_size": "token_type"}
-            named = re.search(known.get(field, re.escape(name)) if file == "config.json" else name if file == "Pooling" else re.escape(name), words)
+            named = re.search(self.NAMED.get(field, re.escape(name)) if file == "config.json" else name if file == "Pooling" else re.escape(name), words)
             return ("refused" if named else "refused without its name"), message.strip()[:150] + (f" ({error[:60]})" if error else "")
         if our_vectors.shape != vectors.shape:
             return "different", f"shape {our_vectors.shape}, theirs {vectors.shape}"
@@ -382,7 +383,10 @@ class Sweep:
 
 
 def main(program, folder, step):
-    sweep = Sweep(program, Path(folder))
+    return judged(Sweep(program, Path(folder)), step)
+
+
+def judged(sweep, step):
     sweep.fields()
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
         numbers = range(0, len(sweep.rows), step)  # transformers loads models in one thread only

@@ -25,6 +25,8 @@ constexpr const char *config_name = "tokenizer_config.json", *map_name = "specia
 constexpr std::array<std::string_view, 7> standard_roles{"bos_token", "eos_token", "unk_token", "sep_token",
                                                          "pad_token", "cls_token", "mask_token"};
 
+constexpr std::array<const char*, 2> further_lists{"extra_special_tokens", "additional_special_tokens"};
+
 std::string shown(const Json& value) {
     constexpr std::size_t longest = 100;
     return value.dump(-1, ' ', false, Json::error_handler_t::replace).substr(0, longest);
@@ -85,8 +87,15 @@ std::string TokenizerFiles::text(const char* name, const std::string& absent) co
 std::string TokenizerFiles::tokenizer_class() const {
     if (const std::string own = text("tokenizer_class", ""); !own.empty()) return own;
     const Json model = read("config.json");
-    const Json* const value = find(model, "tokenizer_class");
-    return value != nullptr && value->is_string() ? value->get<std::string>() : "";
+    const auto text_of = [&](const char* name) {
+        const Json* const value = find(model, name);
+        return value != nullptr && value->is_string() ? value->get<std::string>() : "";
+    };
+    if (const std::string own = text_of("tokenizer_class"); !own.empty()) return own;
+    const std::string type = text_of("model_type");
+    if (type == "roberta") return "RobertaTokenizer";
+    if (type == "xlm-roberta") return "XLMRobertaTokenizer";
+    return type == "camembert" ? "CamembertTokenizer" : "";
 }
 
 std::optional<std::int64_t> TokenizerFiles::max_length() const {
@@ -134,6 +143,22 @@ std::optional<AddedToken> TokenizerFiles::role(const std::string& name) const {
     return token;
 }
 
+bool TokenizerFiles::gives_flags(const std::string& name) const {
+    const Json* const earlier = reads_earlier_files() ? find(special_map_, name) : nullptr;
+    const Json* const value = earlier != nullptr ? earlier : find(config_, name);
+    return value != nullptr && value->is_object();
+}
+
+bool TokenizerFiles::lists_further_tokens() const {
+    const auto has_list = [](const Json& object) {
+        return std::ranges::any_of(further_lists, [&](const char* name) {
+            const Json* const list = find(object, name);
+            return list != nullptr && list->is_array();
+        });
+    };
+    return has_list(config_) || (reads_earlier_files() && has_list(special_map_));
+}
+
 void TokenizerFiles::add_decoder(std::vector<DeclaredToken>& tokens) const {
     const Json& decoder = config_.at("added_tokens_decoder");
     if (!decoder.is_object()) refuse(config_name, "added_tokens_decoder is no object");
@@ -171,7 +196,7 @@ std::vector<AddedToken> TokenizerFiles::further_special() const {
     const auto add = [&](const Json& object, const char* file) {
         for (const auto& [name, value] : object.items())
             if (is_further_role(name, value)) tokens.push_back(token_of(value, file, name, true));
-        for (const char* name : {"extra_special_tokens", "additional_special_tokens"}) {
+        for (const char* name : further_lists) {
             const Json* const list = find(object, name);
             if (list == nullptr) continue;
             if (!list->is_structured()) refuse(file, concat(name, " is ", shown(*list), ", expected a list of tokens"));

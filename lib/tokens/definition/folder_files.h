@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <nlohmann/json.hpp>
@@ -35,13 +36,20 @@ public:
     bool flag(const char* name, bool absent) const;
     std::string text(const char* name, const std::string& absent) const;
 
-    /// The class that transformers gives the tokenizer; "" where no file names one.
+    /// The class that transformers gives the tokenizer: that of the files, else for RoBERTa, XLM-R and CamemBERT that of
+    /// config.json's model_type; "" for other models where no file names one.
     std::string tokenizer_class() const;
     /// model_max_length, or its earlier name max_len; nullopt if there is none, or one beyond 10^9, which means none.
     std::optional<std::int64_t> max_length() const;
     /// Returns the token with a role, such as "mask_token": special_tokens_map.json's before tokenizer_config.json's, as
     /// transformers reads them. nullopt: none.
     std::optional<AddedToken> role(const std::string& name) const;
+
+    /// Whether a file gives a role's token together with its flags, as an object.
+    bool gives_flags(const std::string& name) const;
+
+    /// Whether a file has a list of further special tokens.
+    bool lists_further_tokens() const;
 
     /// Returns the added tokens in the order in which transformers adds them: those with ids (added_tokens_decoder, else
     /// added_tokens.json with `of_definition`), then those with a role, then further special ones.

@@ -9,7 +9,7 @@ std::span<const ForeignField> tokenizer_config_fields() {
     static constexpr auto fields = std::to_array<ForeignField>({
         {"add_bos_token", nothing},  // acts only on classes that are refused
         {"add_eos_token", nothing},
-        {"add_prefix_space", obeyed},  // by the byte-level classes, which alone have it
+        {"add_prefix_space", obeyed},  // by the classes of RoBERTa, XLM-R and CamemBERT, which alone have it
         {"added_tokens_decoder", obeyed},
         {"additional_special_tokens", obeyed},
         {"auto_map", refused, "[{}]"},  // code of the model's own
@@ -52,6 +52,7 @@ std::span<const ForeignField> tokenizer_config_fields() {
         {"truncation", nothing},
         {"truncation_side", obeyed},
         {"truncation_strategy", nothing},
+        {"unk_id", nothing},  // transformers writes SentencePiece's, and reads the tokenizer.json's
         {"unk_token", obeyed},
         {"use_fast", nothing},
         {"vocab_file", nothing},

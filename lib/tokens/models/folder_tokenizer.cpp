@@ -11,6 +11,7 @@
 #include "tokens/definition/read_definition.h"
 #include "tokens/definition/tokenizer_json_steps.h"
 #include "tokens/models/pipeline_tokenizer.h"
+#include "tokens/models/unigram_class.h"
 #include "tokens/models/vocabulary_casing.h"
 #include "tokens/vocabulary/vocabulary_file.h"
 
@@ -22,6 +23,7 @@ namespace fs = std::filesystem;
 /// What transformers does with the files of a tokenizer's class.
 enum class TokenizerClass {
     bert,        ///< BertTokenizer: the tokens of the files, and BERT's rules as tokenizer_config.json says
+    unigram,     ///< XLMRobertaTokenizer, CamembertTokenizer: see unigram_class.h
     definition,  ///< what the tokenizer.json says
     pieces,      ///< a SentencePiece model
 };
@@ -65,6 +67,7 @@ TokenizerClass class_of(const TokenizerFiles& files, const std::string& token_fi
     if (is_pieces && name == "SentencePieceBackend") return TokenizerClass::pieces;
     if (!is_pieces && is_one_of(bert_classes)) return TokenizerClass::bert;
     if (is_json && is_one_of(definition_classes)) return TokenizerClass::definition;
+    if (is_json && is_one_of(unigram_classes)) return TokenizerClass::unigram;
     if (is_json && is_one_of(byte_level_classes)) {
         check_byte_level_steps(files);
         return TokenizerClass::definition;
@@ -106,6 +109,13 @@ TokenizerDefinition read_tokens(const fs::path& file, const std::string& content
     definition.tokens = Vocabulary::parse_lines(content, where);
     definition.model = WordPieceModel{};
     return definition;
+}
+
+/// Returns a tokenizer.json with the steps of the tokenizer's class.
+std::string with_class_steps(TokenizerClass rules, const std::string& content, const TokenizerFiles& files,
+                             FolderTokenizer& tokenizer) {
+    if (rules == TokenizerClass::bert) return with_bert_steps(content, files, tokenizer);
+    return rules == TokenizerClass::unigram ? with_unigram_steps(content, files, tokenizer.remarks) : content;
 }
 
 /// @throws DataError where a file says another id than the tokenizers library gives
@@ -182,6 +192,11 @@ void take_bert_rules(const TokenizerFiles& files, FolderTokenizer& tokenizer, bo
     roles.are_added = true;
 }
 
+void take_unigram_rules(const TokenizerFiles& files, TokenizerDefinition& definition) {
+    take_added_tokens(files, unigram_added_tokens(files, definition), definition, false);
+    definition.roles = unigram_class_roles(files, definition);
+}
+
 /// Adds what the other files say to what a tokenizer.json or a SentencePiece model says.
 void take_roles(const TokenizerFiles& files, FolderTokenizer& tokenizer) {
     TokenizerDefinition& definition = tokenizer.definition;
@@ -249,12 +264,14 @@ fs::path token_file_in_model_folder(const fs::path& folder) {
 std::optional<FolderTokenizer> read_folder_tokenizer(const fs::path& folder, bool wants_cased) {
     FolderTokenizer tokenizer;
     tokenizer.file = token_file_in_model_folder(folder);
-    if (tokenizer.file.empty()) return std::nullopt;
+    if (tokenizer.file.empty()) {
+        refuse_shifted_pieces(folder);
+        return std::nullopt;
+    }
     const TokenizerFiles files(folder);
     TokenizerClass rules = class_of(files, tokenizer.file.filename());
     const std::string content = read_file(tokenizer.file);
-    tokenizer.definition =
-        read_tokens(tokenizer.file, rules == TokenizerClass::bert ? with_bert_steps(content, files, tokenizer) : content);
+    tokenizer.definition = read_tokens(tokenizer.file, with_class_steps(rules, content, files, tokenizer));
     tokenizer.max_length = files.max_length();
     take_directions(files, tokenizer);
     if (rules == TokenizerClass::bert && !std::holds_alternative<WordPieceModel>(tokenizer.definition.model)) {
@@ -265,6 +282,7 @@ std::optional<FolderTokenizer> read_folder_tokenizer(const fs::path& folder, boo
         rules = TokenizerClass::definition;
     }
     if (rules == TokenizerClass::bert) take_bert_rules(files, tokenizer, wants_cased);
+    else if (rules == TokenizerClass::unigram) take_unigram_rules(files, tokenizer.definition);
     else take_roles(files, tokenizer);
     if (wants_cased && tokenizer.records_casing) check_wanted_casing(tokenizer, folder);
     return tokenizer;
@@ -277,6 +295,8 @@ void lower_first(FolderTokenizer& tokenizer) {
         pieces->casing = casing_for(true, strips);
     } else if (auto* const pairs = std::get_if<BytePairModel>(&definition.model)) {
         pairs->normalizations.insert(pairs->normalizations.begin(), LowerCase{});
+    } else if (auto* const unigram = std::get_if<UnigramModel>(&definition.model)) {
+        unigram->normalizations.insert(unigram->normalizations.begin(), LowerCase{});
     } else {
         throw DataError(concat(tokenizer.file.string(), ": do_lower_case of sentence_bert_config.json is not supported with a ",
                                "SentencePiece model; expected false"));
