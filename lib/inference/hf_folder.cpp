@@ -11,6 +11,7 @@
 #include "core/error.h"
 #include "core/files/files.h"
 #include "inference/hf_tokenizer.h"
+#include "tokens/definition/folder_files.h"
 #include "tokens/vocabulary/vocabulary_file.h"
 
 namespace bertpretrain {
@@ -78,11 +79,19 @@ std::int32_t padding_id(const LoadedModel& model) {
     return vocabulary.has_own_rules() ? vocabulary.specials().pad : 0;
 }
 
+/// Copies the files. An export's config.json says that it is a BERT, so the tokenizer's class is named where the source's
+/// model_type gave it.
 void copy_tokenizer_files(const fs::path& from, const fs::path& to) {
     for (const char* name : {"vocab.txt", "tokenizer.json", "tokenizer.model", "tokenizer_config.json", "special_tokens_map.json",
                              "added_tokens.json"})
         if (fs::exists(from / name))
             write_atomically(to / name, name == token_list_name ? carried_content(from / name) : read_file(from / name));
+    const TokenizerFiles files(from);
+    if (files.text("tokenizer_class", "").empty() && !files.tokenizer_class().empty()) {
+        TokenizerFiles::Json config = files.config();
+        config["tokenizer_class"] = files.tokenizer_class();
+        write_atomically(to / "tokenizer_config.json", config.dump(2) + "\n");
+    }
 }
 
 void read_back(const fs::path& file, const std::vector<SafetensorsTensor>& expected) {

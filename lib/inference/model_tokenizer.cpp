@@ -39,9 +39,9 @@ ModelTokenizer of_folder(const LoadedModel& model, bool wants_cased, bool lowers
 
 ModelTokenizer tokenizer_of(const LoadedModel& model, bool wants_cased, bool lowers_first) {
     if (model.vocabulary.empty())
-        throw ConfigError(concat(model.folder.string(),
-                                 ": has no vocab.txt, tokenizer.json or tokenizer.model, one of which is needed to tokenize ",
-                                 "text"));
+        throw ConfigError(concat(
+            model.folder.string(), ": has no vocab.txt, tokenizer.json or tokenizer.model, one of which is needed to tokenize ",
+            "text\n  do: AutoTokenizer.from_pretrained(FOLDER).save_pretrained(FOLDER) writes what is missing"));
     ModelTokenizer opened = model.is_foreign ? of_folder(model, wants_cased, lowers_first) : of_checkpoint(model, wants_cased);
     const Vocabulary& vocabulary = opened.tokenizer->vocabulary();
     if (vocabulary.require_specials().size() > shape_of(model.config).vocab_size)
