@@ -39,10 +39,11 @@ private:
     std::int64_t end_ = 0;
 };
 
-std::int64_t elements_of(const Axes& axes) {
+std::int64_t elements_of(const Axes& axes, const SequenceLayout& layout) {
     const std::int64_t R = axes.B + axes.M;
-    return Parts::room_for(axes.A + 1) + Parts::room_for(axes.A) + Parts::room_for(axes.B) + 4 * Parts::room_for(axes.T) +
-           3 * Parts::room_for(R) + Parts::room_for(axes.M);
+    return Parts::room_for(layout.wide_tiles.count) + Parts::room_for(layout.narrow_tiles.count) + Parts::room_for(axes.A + 1) +
+           3 * Parts::room_for(axes.A) + Parts::room_for(axes.B) + 4 * Parts::room_for(axes.T) + 3 * Parts::room_for(R) +
+           Parts::room_for(axes.M);
 }
 
 /// Makes all tensors of the batch views of `numbers`.
@@ -52,6 +53,10 @@ void set_tensors(MicroBatch& batch, at::Tensor numbers, const Axes& axes) {
     Parts parts(batch.numbers);
     batch.layout.device_starts_B1 = parts.take(axes.A + 1);
     batch.layout.device_samples_B = parts.take(axes.A);
+    for (SequenceTiles* const tiles : {&batch.layout.wide_tiles, &batch.layout.narrow_tiles}) {
+        tiles->device_tiles_P = parts.take(tiles->count);
+        tiles->device_first_tile_B = parts.take(axes.A);
+    }
     batch.next_sentence_labels_B = parts.take(axes.B);
     batch.input_ids_T = parts.take(axes.T);
     batch.token_type_ids_T = parts.take(axes.T);
@@ -172,10 +177,15 @@ MicroBatch build_batch(std::span<const UnpaddedSamples> samples, at::Device devi
                     rounded_up(batch.masked(), masked_multiple)};
     const bool pinned = !device.is_cpu();
     const c10::OptionalDeviceGuard guard(pinned ? std::optional(device) : std::nullopt);
-    set_tensors(batch, at::empty({elements_of(axes)}, at::TensorOptions(at::kLong).pinned_memory(pinned)), axes);
+    set_tensors(batch, at::empty({elements_of(axes, batch.layout)}, at::TensorOptions(at::kLong).pinned_memory(pinned)), axes);
 
     write_filled(batch.layout.device_starts_B1, batch.layout.starts_B1);
     write_filled(batch.layout.device_samples_B, batch.layout.samples_B);
+    for (const SequenceTiles& tiles : {batch.layout.wide_tiles, batch.layout.narrow_tiles}) {
+        const HostTiles values = tiles_of(batch.layout, tiles.rows);
+        write_filled(tiles.device_tiles_P, values.tiles_P);
+        write_filled(tiles.device_first_tile_B, values.first_tile_B);
+    }
     fill_row_keys(host_layout(counted.lengths, counted.numbers), batch.position_ids_T, batch.samples_T);
     write_filled(batch.read_rows_R.narrow(0, 0, axes.B), std::span(layout.starts_B1).first(whole.numbers.size()));
     Writer labels(batch.next_sentence_labels_B), ids(batch.input_ids_T), types(batch.token_type_ids_T), rows(batch.masked_rows_M),

@@ -78,6 +78,12 @@ void compare_with_padded(const ShardRows& rows, const std::vector<std::int64_t>&
     CHECK(batch.layout.samples_B == numbers);
     CHECK(values_of(batch.layout.device_starts_B1) == starts);
     CHECK(values_of(batch.layout.device_samples_B) == numbers);
+    for (const SequenceTiles& tiles : {batch.layout.wide_tiles, batch.layout.narrow_tiles}) {
+        const HostTiles expected = tiles_of(batch.layout, tiles.rows);
+        CHECK(tiles.count == std::ssize(expected.tiles_P));
+        CHECK(values_of(tiles.device_tiles_P) == expected.tiles_P);
+        CHECK(values_of(tiles.device_first_tile_B) == expected.first_tile_B);
+    }
     CHECK(batch.sequences() == static_cast<std::int64_t>(selected.size()));
     CHECK(batch.tokens() == static_cast<std::int64_t>(ids.size()));
     CHECK(batch.masked() == static_cast<std::int64_t>(masked_rows.size()));
