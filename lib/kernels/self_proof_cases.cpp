@@ -1,6 +1,7 @@
 #include "kernels/self_proof_cases.h"
 
 #include <algorithm>
+#include <limits>
 #include <type_traits>
 
 #include <ATen/ATen.h>
@@ -212,27 +213,31 @@ bool counts_dropout(const KernelSet& set, const ProofShape& shape, std::int64_t 
     return set.counts_dropout == nullptr || set.counts_dropout(longest, shape.hidden / shape.heads, shape.compute_dtype);
 }
 
+constexpr std::int64_t short_sequence = 128;  // a set may have separate kernels up to this length
+
+/// @param longest  sequences are cut off there @param windowed  whether attention is within the shape's window, if it has one
+ProofCase attention_case(const char* name, double probability, std::int64_t longest, bool windowed) {
+    ProofCase one{name, [=](at::Device device, const ProofShape& shape, std::vector<std::int64_t> lengths) {
+                      for (std::int64_t& length : lengths) length = std::min(length, longest);
+                      return attention(ProofInputs(device, shape, lengths), probability, windowed ? shape.window : 0);
+                  }};
+    if (probability > 0)
+        one.applies = [=](const KernelSet& set, const ProofShape& shape) {
+            return counts_dropout(set, shape, std::min(shape.longest_sequence, longest));
+        };
+    if (windowed) one.is_of = [](const ProofShape& shape) { return shape.window > 0; };
+    return one;
+}
+
 ProofOperation attention_operation() {
-    static constexpr std::int64_t short_sequence = 128;  // a set may have separate kernels up to this length
-    ProofCase with_dropout = a_case("with dropout", attention, dropout_probability, 0), of_short = with_dropout;
-    with_dropout.applies = [](const KernelSet& set, const ProofShape& shape) {
-        return counts_dropout(set, shape, shape.longest_sequence);
-    };
-    of_short.name = "of short sequences, with dropout";
-    of_short.prepare = [with_dropout](at::Device device, const ProofShape& shape, std::vector<std::int64_t> lengths) {
-        for (std::int64_t& length : lengths) length = std::min(length, short_sequence);
-        return with_dropout.prepare(device, shape, lengths);
-    };
-    of_short.applies = [](const KernelSet& set, const ProofShape& shape) {
-        return counts_dropout(set, shape, std::min(shape.longest_sequence, short_sequence));
-    };
-    const ProofCase within_window{"within a window",
-                                  [](at::Device device, const ProofShape& shape, const std::vector<std::int64_t>& lengths) {
-                                      return attention(ProofInputs(device, shape, lengths), 0, shape.window);
-                                  },
-                                  nullptr, [](const ProofShape& shape) { return shape.window > 0; }};
+    constexpr double p = dropout_probability;
+    constexpr std::int64_t any = std::numeric_limits<std::int64_t>::max();
     ProofOperation operation = functions<&FunctionTable::attention, &FunctionTable::attention_backward>(
-        "attention", {a_case("without dropout", attention, 0, 0), with_dropout, of_short, within_window});
+        "attention",
+        {attention_case("without dropout", 0, any, false), attention_case("with dropout", p, any, false),
+         attention_case("of short sequences, with dropout", p, short_sequence, false),
+         attention_case("within a window", 0, any, true), attention_case("within a window, with dropout", p, any, true),
+         attention_case("of short sequences, within a window, with dropout", p, short_sequence, true)});
     operation.take = [take = operation.take](KernelSet& to, const KernelSet& from) {
         take(to, from);
         to.counts_dropout = from.counts_dropout;

@@ -10,18 +10,22 @@ constexpr std::int64_t width = 4 * 64, padding_rows = 5;
 struct Case {
     std::int64_t heads;
     std::vector<std::int64_t> lengths;
+    std::int64_t window = 0;
 };
-/// By our kernels for at most 128 tokens; by those for more; by libtorch's flash attention, because heads have 128 features.
-const Case short_ones{4, {128, 77, 0, 1, 50}}, long_ones{4, {300, 128, 0, 1, 512}}, of_flash{2, {300, 128, 0, 1, 512}};
+/// By our kernels for at most 128 tokens; by those for more; by libtorch's flash attention, because heads have 128 features. Then
+/// the same within a window.
+const Case short_ones{4, {128, 77, 0, 1, 50}}, long_ones{4, {300, 128, 0, 1, 512}}, of_flash{2, {300, 128, 0, 1, 512}},
+    short_local{4, short_ones.lengths, 20}, long_local{4, long_ones.lengths, 64}, local_of_flash{2, of_flash.lengths, 64};
 
 /// Sequences on the GPU, followed by some rows that belong to no sequence.
 struct Inputs {
     Ragged batch;
     at::Tensor qkv_T3H, bias_3H, d_context_TH;
 
-    std::int64_t heads;
+    std::int64_t heads, window;
 
-    Inputs(at::Device device, const Case& of) : batch(ragged(of.lengths, 5'000'000'000, device)), heads(of.heads) {
+    Inputs(at::Device device, const Case& of)
+        : batch(ragged(of.lengths, 5'000'000'000, device)), heads(of.heads), window(of.window) {
         RandomTensors random(3);
         const std::int64_t T = batch.tokens() + padding_rows;
         qkv_T3H = random.normal({T, 3 * width}, at::kBFloat16).to(device);
@@ -29,7 +33,7 @@ struct Inputs {
         d_context_TH = random.normal({T, width}, at::kBFloat16).to(device);
     }
     Attention shape(double probability) const {
-        return {batch.layout, heads, dropout_of(probability, Purpose::attention_dropout)};
+        return {batch.layout, heads, dropout_of(probability, Purpose::attention_dropout), window};
     }
 };
 
@@ -38,8 +42,8 @@ struct Inputs {
 TEST_CASE("on a GPU attention without dropout equals the reference, forward and backward", "[gpu]") {
     NEEDS_GPU();
     const auto device = find_usable_gpu();
-    const Case of = GENERATE(short_ones, long_ones, of_flash);
-    CAPTURE(of.heads, of.lengths);
+    const Case of = GENERATE(short_ones, long_ones, of_flash, short_local, long_local, local_of_flash);
+    CAPTURE(of.heads, of.lengths, of.window);
     const Inputs in(*device, of);
     const AttentionResult ours = attention(in.qkv_T3H, in.bias_3H, in.shape(0));
     const AttentionResult right = reference::attention(in.qkv_T3H, in.bias_3H, in.shape(0));
@@ -58,8 +62,8 @@ TEST_CASE("on a GPU attention without dropout equals the reference, forward and 
 TEST_CASE("on a GPU attention's backward drops what the forward dropped, and both are reproducible bit for bit", "[gpu]") {
     NEEDS_GPU();
     const auto device = find_usable_gpu();
-    const Case of = GENERATE(short_ones, long_ones, of_flash);
-    CAPTURE(of.heads, of.lengths);
+    const Case of = GENERATE(short_ones, long_ones, of_flash, short_local, long_local, local_of_flash);
+    CAPTURE(of.heads, of.lengths, of.window);
     const Inputs in(*device, of);
     const auto run = [&] { return attention(in.qkv_T3H, in.bias_3H, in.shape(0.3)); };
     const AttentionResult forward = run();
@@ -82,8 +86,8 @@ TEST_CASE("on a GPU attention's backward drops what the forward dropped, and bot
 TEST_CASE("on a GPU our attention drops what the reference drops", "[gpu]") {
     NEEDS_GPU();
     const auto device = find_usable_gpu();
-    const Case of = GENERATE(short_ones, long_ones);
-    CAPTURE(of.lengths);
+    const Case of = GENERATE(short_ones, long_ones, short_local, long_local);
+    CAPTURE(of.lengths, of.window);
     const Inputs in(*device, of);
     const AttentionResult ours = attention(in.qkv_T3H, in.bias_3H, in.shape(0.1));
     const AttentionResult right = reference::attention(in.qkv_T3H, in.bias_3H, in.shape(0.1));

@@ -17,17 +17,18 @@ struct Case {
     at::ScalarType compute_dtype = at::kFloat;
     std::int64_t rows_of_none = 0;
     bool has_bias = true;
+    std::int64_t window = 0;
 };
 
 void check(const Case& what) {
-    CAPTURE(what.lengths, what.heads, what.head_size, what.dropout, what.compute_dtype, what.has_bias);
+    CAPTURE(what.lengths, what.heads, what.head_size, what.dropout, what.compute_dtype, what.has_bias, what.window);
     const Ragged batch = ragged(what.lengths);
     RandomTensors random(9);
     const std::int64_t T = batch.tokens() + what.rows_of_none, H = what.heads * what.head_size;
     const at::Tensor qkv_T3H = random.normal({T, 3 * H}, what.compute_dtype),
                      bias_3H = what.has_bias ? random.normal({3 * H}) : at::Tensor(),
                      d_context_TH = random.normal({T, H}, what.compute_dtype);
-    const Attention shape{batch.layout, what.heads, dropout_of(what.dropout, Purpose::attention_dropout)};
+    const Attention shape{batch.layout, what.heads, dropout_of(what.dropout, Purpose::attention_dropout), what.window};
     REQUIRE((cuda::own_attention_kernels(cuda::attention_size(qkv_T3H, shape)) == cuda::AttentionKernels::any));
     const auto run = [&](auto forward, auto backward) {
         const AttentionResult result = forward(qkv_T3H, bias_3H, shape);
@@ -66,6 +67,12 @@ TEST_CASE("attention on CUDA in fp32 drops what the reference drops", "[system]"
 
 TEST_CASE("attention on CUDA in fp32 equals the reference without a bias") {
     check({{40, 1, 33}, 2, 16, 0.1, at::kFloat, 5, /*has_bias=*/false});
+}
+
+TEST_CASE("attention on CUDA in fp32 equals the reference within a window", "[system]") {
+    for (const std::int64_t window : {1, 31, 32, 33, 64, 148})
+        check({{150, 0, 1, 31, 64}, 1, 8, 0.1, at::kFloat, 2, /*has_bias=*/true, window});
+    check({{140, 33}, 2, 48, 0, at::kBFloat16, 0, /*has_bias=*/true, 20});
 }
 
 TEST_CASE("attention on CUDA takes heads of any size, and bf16", "[system]") {

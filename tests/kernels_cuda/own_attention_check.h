@@ -1,6 +1,8 @@
 #pragma once
 // Our attention kernels on the emulator, compared with the reference.
 
+#include <algorithm>
+
 #include "kernels/cuda/own_attention.h"
 #include "kernels_cuda/cuda_inputs.h"
 
@@ -11,6 +13,7 @@ struct Case {
     std::int64_t heads, head_size;
     double dropout;
     std::int64_t rows_of_none = 0;  ///< after the last sequence
+    std::int64_t window = 0;        ///< Attention::window
 };
 
 struct Inputs {
@@ -25,7 +28,9 @@ struct Inputs {
         bias_3H = random.normal({3 * H}) * 0.2;
         d_context_TH = random.normal({T, H}, at::kBFloat16);
     }
-    Attention shape() const { return {batch.layout, what.heads, dropout_of(what.dropout, Purpose::attention_dropout)}; }
+    Attention shape() const {
+        return {batch.layout, what.heads, dropout_of(what.dropout, Purpose::attention_dropout), what.window};
+    }
 };
 
 struct Results {
@@ -76,7 +81,7 @@ constexpr double forward_bound = 3e-3;
 
 inline void check_attention(const Inputs& in, Rounded rounded, double backward_bound = 6e-3) {
     const Case& what = in.what;
-    CAPTURE(what.lengths, what.heads, what.head_size, what.dropout, in.bias_3H.defined());
+    CAPTURE(what.lengths, what.heads, what.head_size, what.dropout, what.window, in.bias_3H.defined());
     const auto results = in_two_orders([&] { return ours(in); });
     CHECK_SAME_BITS(results, context_TH);
     CHECK_SAME_BITS(results, d_qkv_T3H);
@@ -95,6 +100,17 @@ inline void check_attention(const Inputs& in, Rounded rounded, double backward_b
     CHECK_SAME_BITS(results, d_bias_3H);
     CHECK(relative_error(results.first.d_bias_3H, expected.d_bias_3H) < backward_bound);
     CHECK(at::equal(results.first.d_bias_3H.narrow(0, H, H), at::ones({H})));  // the key's bias has no gradient
+}
+
+/// Checks that a window that no two tokens of a sequence exceed changes no bit.
+inline void check_wide_window(Case what) {
+    const Results without = ours(Inputs(what));
+    what.window = *std::ranges::max_element(what.lengths) - 1;
+    const Results within = ours(Inputs(what));
+    CHECK(same_bits(without.context_TH, within.context_TH));
+    CHECK(same_bits(without.log_sum_exp_TN, within.log_sum_exp_TN));
+    CHECK(same_bits(without.d_qkv_T3H, within.d_qkv_T3H));
+    CHECK(same_bits(without.d_bias_3H, within.d_bias_3H));
 }
 
 /// Checks that a sample of `length` tokens has the same bits alone as after another one of `other` tokens.

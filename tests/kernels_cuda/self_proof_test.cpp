@@ -48,7 +48,7 @@ TEST_CASE("the module's kernels pass the self-proof, in both types and at aligne
     for (const at::ScalarType compute_dtype : {at::kFloat, at::kBFloat16})
         for (const std::int64_t width : {100, 256}) {
             CAPTURE(compute_dtype, width);
-            const ProofShape shape{width, 2 * width, 4, 301, 40, Activation::gelu_erf, compute_dtype};
+            const ProofShape shape{width, 2 * width, 4, 301, 40, Activation::gelu_erf, compute_dtype, false, false, /*window=*/8};
             const Proof proof = prove_kernels(at::kCPU, sets, {shape, false, {}});
             INFO(proof_table(proof.rows));
             CHECK(proof.rows.size() == 2 * 8);

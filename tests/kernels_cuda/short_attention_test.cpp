@@ -36,6 +36,16 @@ TEST_CASE("short attention on CUDA takes heads of 32, 64 and 128 features, and o
     check_short({{20}, 5, 64, 0.1});
 }
 
+TEST_CASE("short attention on CUDA within a window equals the reference", "[system]") {
+    for (const std::int64_t window : {1, 15, 16, 63, 64, 126}) check_short({{128, 77, 0, 1, 64}, 1, 32, 0.1, 3, window});
+    check_short({{128, 65}, 2, 64, 0, 0, 8});
+    check_short({{100}, 1, 128, 0.1, 0, 20});
+}
+
+TEST_CASE("short attention on CUDA computes the same bits within a window that holds all of a sequence") {
+    check_wide_window({{100, 20}, 1, 64, 0.1});
+}
+
 TEST_CASE("short attention on CUDA gives a sample the same bits in every batch") { check_bits_in_batches(70, 128); }
 
 TEST_CASE("short attention on CUDA leaves longer sequences, other heads and fp32 to others") {

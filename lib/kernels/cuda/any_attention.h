@@ -1,7 +1,8 @@
 #pragma once
 // Attention in fp32 arithmetic for sequences of up to 1,024 tokens and heads of up to 256 features, as far as the device's shared
 // memory goes: with 99 KiB, heads of 64 have up to 640 tokens. Used for fp32, and where neither short_attention.h nor flash
-// attention applies. A block computes 32 queries (or 32 keys) of one head of one sequence. Dropout masks come from the counters
+// attention applies. A block computes 32 queries (or 32 keys) of one head of one sequence, with the keys (or queries) of their
+// window. Dropout masks come from the counters
 // of kernels/interface/dropout.h.
 
 #include <cuda_runtime.h>

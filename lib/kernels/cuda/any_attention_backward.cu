@@ -35,11 +35,11 @@ struct Weights {
     float probability, d_score;  ///< the probability after dropout
 };
 
-/// Computes the weights of one (query, key); zeros if either does not exist.
+/// Computes the weights of one (query, key); zeros if either does not exist, or the key is outside the window.
 template <class W>
 __device__ Weights weights_of(const AttentionInputs<W>& in, const TileOfHead& at, int query, int key, float score, float d,
                               float log_sum_exp, float along_context) {
-    if (query >= at.length || key >= at.length) return {0, 0};
+    if (query >= at.length || key >= at.length || is_outside(query, key, in.reach)) return {0, 0};
     const float factor = dropout_factor(in.dropout, at, query, key), p = expf(score * at.scale() - log_sum_exp);
     return {p * factor, p * (factor * d - along_context) * at.scale()};
 }
@@ -76,7 +76,8 @@ __global__ void queries_tile(const __grid_constant__ AnyAttentionBackward<W> pas
     load_d_context(pass, at, at.first_row, tiles.own_b);
     tiles.queries.load(pass, at, at.first_row);
     RowSums d_queries;
-    for (int first = 0; first < at.length; first += tile_rows) {
+    const Band read = at.read(in.reach);
+    for (int first = read.begin; first < read.end; first += tile_rows) {
         __syncthreads();
         load_part(in, at, 1, first, tiles.other_a);
         load_part(in, at, 2, first, tiles.other_b);
@@ -106,7 +107,8 @@ __global__ void keys_tile(const __grid_constant__ AnyAttentionBackward<W> pass) 
     load_part(in, at, 1, at.first_row, tiles.own_a);
     load_part(in, at, 2, at.first_row, tiles.own_b);
     RowSums d_keys, d_values;
-    for (int first = 0; first < at.length; first += tile_rows) {
+    const Band read = at.read(in.reach);
+    for (int first = read.begin; first < read.end; first += tile_rows) {
         __syncthreads();
         load_part(in, at, 0, first, tiles.other_a);
         load_d_context(pass, at, first, tiles.other_b);
@@ -136,7 +138,7 @@ std::size_t any_attention_backward_bytes(std::int64_t head_size) { return Backwa
 
 template <class W>
 void any_attention_backward(const AnyAttentionBackward<W>& pass, cudaStream_t stream) {
-    const dim3 grid = grid_of(pass.in.sequences * pass.in.heads, ceil_div(pass.in.longest, tile_rows));
+    const dim3 grid = grid_of(pass.in.narrow_tiles.count * pass.in.heads, narrow_tile_rows / tile_rows);
     for (const auto kernel : {queries_tile<W>, keys_tile<W>})
         launch_with_shared(kernel, grid, tile_threads, BackwardTiles::bytes(pass.in.head_size), stream, pass);
 }

@@ -3,6 +3,7 @@
 // 32 lanes read 32 rows without bank conflicts.
 
 #include "kernels/cuda/any_attention.h"
+#include "kernels/cuda/attention_tiles.h"
 #include "kernels/cuda/block_sums.h"
 #include "kernels/cuda/dropout_factors.h"
 
@@ -17,15 +18,25 @@ struct TileOfHead {
     int length, first_row, D;
     std::uint64_t sample;
 
+    /// The block's rows in a grid of (narrow tiles x heads, 2). The second half of a narrow tile may be empty.
     template <class W>
     __device__ explicit TileOfHead(const AttentionInputs<W>& in)
-        : head(blockIdx.x % in.heads),
-          first_token(in.starts_B1[blockIdx.x / in.heads]),
-          length(static_cast<int>(in.starts_B1[blockIdx.x / in.heads + 1] - first_token)),
-          first_row(static_cast<int>(blockIdx.y) * tile_rows),
-          D(static_cast<int>(in.head_size)),
-          sample(static_cast<std::uint64_t>(in.samples_B[blockIdx.x / in.heads])) {}
+        : TileOfHead(in, tile_of_block<narrow_tile_rows>(in, blockIdx.x)) {}
 
+    template <class W>
+    __device__ TileOfHead(const AttentionInputs<W>& in, const TileOfBlock& tile)
+        : head(tile.head),
+          first_token(in.starts_B1[tile.sequence]),
+          length(static_cast<int>(in.starts_B1[tile.sequence + 1] - first_token)),
+          first_row(tile.first + static_cast<int>(blockIdx.y) * tile_rows),
+          D(static_cast<int>(in.head_size)),
+          sample(static_cast<std::uint64_t>(in.samples_B[tile.sequence])) {}
+
+    /// The rows that attend to the tile's, and to which these attend, in whole tiles.
+    __device__ Band read(int reach) const {
+        const Band band = band_of(first_row, tile_rows, reach, length);
+        return {band.begin / tile_rows * tile_rows, (band.end + tile_rows - 1) / tile_rows * tile_rows};
+    }
     __device__ int pitch() const { return D + 1; }
     __device__ int tile_elements() const { return tile_rows * pitch(); }
     __device__ float scale() const { return rsqrtf(static_cast<float>(D)); }

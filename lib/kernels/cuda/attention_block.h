@@ -2,7 +2,7 @@
 // Shared by the attention kernels on tensor cores. A block has 8 warps where nothing else is said. Matrices in shared memory have
 // rows padded by 16 bytes, so that eight rows touch every bank once.
 
-#include "kernels/cuda/attention_inputs.h"
+#include "kernels/cuda/attention_tiles.h"
 #include "kernels/cuda/dropout_factors.h"
 #include "kernels/cuda/tensor_cores.h"
 
@@ -38,13 +38,16 @@ struct HeadOfSequence {
     std::int64_t first_row;
     std::uint64_t sample;
 
-    /// @param index  sequence x number of heads + head
-    __device__ HeadOfSequence(const AttentionInputs<Bf16>& in, unsigned index)
-        : sequence(static_cast<int>(index / static_cast<unsigned>(in.heads))),
-          head(static_cast<int>(index % static_cast<unsigned>(in.heads))),
+    __device__ HeadOfSequence(const AttentionInputs<Bf16>& in, int sequence_, int head_)
+        : sequence(sequence_),
+          head(head_),
           length(static_cast<int>(in.starts_B1[sequence + 1] - in.starts_B1[sequence])),
           first_row(in.starts_B1[sequence]),
           sample(static_cast<std::uint64_t>(in.samples_B[sequence])) {}
+    /// @param index  sequence x number of heads + head
+    __device__ HeadOfSequence(const AttentionInputs<Bf16>& in, unsigned index)
+        : HeadOfSequence(in, static_cast<int>(index / static_cast<unsigned>(in.heads)),
+                         static_cast<int>(index % static_cast<unsigned>(in.heads))) {}
 
     /// Number of steps of 16 tokens that cover the sequence.
     __device__ int steps() const { return (length + warp_rows - 1) / warp_rows; }
@@ -54,18 +57,15 @@ struct HeadOfSequence {
 template <int size>
 struct PartOfHead {
     HeadOfSequence at;
-    int first;           ///< token; parts may begin after the sequence's end
-    std::int64_t index;  ///< sequence x number of parts + part
+    int first;           ///< token
+    std::int64_t index;  ///< of the tile
 
-    /// @param block  (sequence x number of heads + head) x number of parts + part
-    __device__ PartOfHead(const AttentionInputs<Bf16>& in, unsigned block)
-        : at(in, block / parts(in)),
-          first(static_cast<int>(block % parts(in)) * size),
-          index(static_cast<std::int64_t>(at.sequence) * parts(in) + block % parts(in)) {}
+    /// @param block  of a grid of tiles x heads
+    __device__ PartOfHead(const AttentionInputs<Bf16>& in, unsigned block) : PartOfHead(in, tile_of_block<size>(in, block)) {}
 
-    __device__ static unsigned parts(const AttentionInputs<Bf16>& in) {
-        return static_cast<unsigned>((in.longest + size - 1) / size);
-    }
+private:
+    __device__ PartOfHead(const AttentionInputs<Bf16>& in, const TileOfBlock& tile)
+        : at(in, tile.sequence, tile.head), first(tile.first), index(tile.index) {}
 };
 
 /// Returns blockIdx.x, but the compiler does not know that it is the same as before. So it computes again what follows from it,

@@ -15,7 +15,6 @@ bool flash_takes(const AttentionSize& size) {
 }  // namespace
 
 AttentionKernels own_attention_kernels(const AttentionSize& size) {
-    if (size.has_window) return AttentionKernels::reference;
     const std::size_t shared = shared_memory_of_block();
     const bool on_tensor_cores = size.compute_dtype == at::kBFloat16;
     if (on_tensor_cores && size.longest <= longest_short_sequence && short_attention_takes(size.head_size, shared))

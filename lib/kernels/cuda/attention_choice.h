@@ -17,12 +17,11 @@ enum class AttentionKernels {
     reference,        ///< plain ATen
 };
 
-/// What the choice depends on, besides the device.
+/// What the choice depends on, besides the device. All kernels take a window (Attention::window).
 struct AttentionSize {
     std::int64_t longest;    ///< tokens of the longest sequence
     std::int64_t head_size;  ///< features
     at::ScalarType compute_dtype;
-    bool has_window = false;  ///< Attention::window; only flash attention and the reference have it
 };
 
 /// Returns the first kernels of our own that support this size on the current device: short_sequences (bf16, heads of 32, 64 or

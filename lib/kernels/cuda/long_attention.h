@@ -1,7 +1,7 @@
 #pragma once
 // Attention of sequences of any usual length on tensor cores and raw device memory. Scores are never written to device memory,
 // and every sum has a fixed order. Dropout masks come from the counters of kernels/interface/dropout.h: they depend on the
-// sample, not on its batch.
+// sample, not on its batch. Within a window, a block reads only the keys (or queries) that its rows attend to.
 //
 // The biases of keys and values are not added to the keys and values, but to what follows from them. The key's bias adds the same
 // number to all scores of a query, so the probabilities do not depend on it: it only enters log_sum_exp. The value's bias adds
@@ -10,6 +10,7 @@
 
 #include <cuda_runtime.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
@@ -21,15 +22,26 @@ namespace bertpretrain::cuda {
 
 constexpr int longest_long_sequence = 8192;
 
+constexpr int keys_of_kept = 128, kept_words = 4;
+
 /// Which probabilities dropout kept, 32 per word: the words of (head, 128 keys, query) are 4 adjacent ones, for c from 0 to 3.
 /// Bit t + 16j of word c is key 8t + 2c + j of the 128.
-constexpr int keys_of_kept = 128, kept_words = 4;
+struct KeptMasks {
+    unsigned* words_NGT4;  ///< null without dropout; not written for keys that do not exist or that no query of a tile reads
+    int groups;            ///< G, of 128 keys each: for 128 queries within a window, those around them (first_kept_group())
+};
+
+/// Returns G.
+inline std::int64_t kept_groups(std::int64_t longest, std::int64_t reach) {
+    const auto groups = [](std::int64_t keys) { return (keys + keys_of_kept - 1) / keys_of_kept; };
+    return std::min(groups(longest), 1 + 2 * groups(reach));
+}
 
 struct LongAttentionForward {
     AttentionInputs<Bf16> in;
     Bf16* context_TH;
     float* log_sum_exp_NT;
-    unsigned* kept_NGT4;  ///< with dropout: G = ceil(longest / 128); not written for keys that do not exist
+    KeptMasks kept;
 };
 
 /// What the gradients of scores need of a query.
@@ -38,19 +50,16 @@ struct alignas(8) QueryTerms {
     float along_context;  ///< sum over d_context times context
 };
 
-constexpr int long_attention_queries = 128, long_attention_keys = 64;  ///< that a block of the backward computes
-
 struct LongAttentionBackward {
     AttentionInputs<Bf16> in;
     const Bf16 *context_TH, *d_context_TH;
     const float* log_sum_exp_NT;
-    const unsigned* kept_NGT4;
+    KeptMasks kept;
     Bf16* d_qkv_T3H;
     QueryTerms* terms_NT;     ///< written with the queries' gradients, read for those of keys and values
     Bf16* biased_queries_TH;  ///< likewise
-    float* query_sums_BPH;  ///< sums of the queries' gradients over each of the P = ceil(longest / 128) parts of a sequence; not
-                            ///< written for parts after its end
-    float* value_sums_BPH;  ///< likewise of the values, over P = ceil(longest / 64) parts
+    float* query_sums_PH;     ///< sums of the queries' gradients over each wide tile
+    float* value_sums_PH;     ///< likewise of the values, over each narrow tile
 };
 
 /// Returns the shared memory per block, in bytes, that a kernel needs for heads of this size; nothing if there is none for them.

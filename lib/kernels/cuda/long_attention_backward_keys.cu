@@ -8,7 +8,7 @@
 namespace bertpretrain::cuda {
 namespace {
 
-constexpr int block_keys = long_attention_keys, block_threads = block_keys / warp_rows * warp_lanes;
+constexpr int block_keys = narrow_tile_rows, block_threads = block_keys / warp_rows * warp_lanes;
 constexpr int queries_at_once = 64, part_queries = 16, part_tiles = part_queries / 8;
 
 /// A block's shared memory.
@@ -27,23 +27,24 @@ struct alignas(16) TwoQueries {
     QueryTerms at[2];
 };
 
-/// Begins to copy a tile of queries and all that belongs to them. What does not exist becomes zero, and then adds nothing.
-template <int D, bool drops>
-__device__ __forceinline__ void begin_tile(const LongAttentionBackward& pass, const HeadOfSequence& at, int tile, int first_key,
-                                           KeysMemory<D>& memory) {
-    const int H = static_cast<int>(pass.in.heads) * D, column = at.head * D, first = tile * queries_at_once;
-    copy_rows_async<D, queries_at_once, block_threads>(memory.q[tile % 2], pass.biased_queries_TH + at.first_row * H + column, H,
+/// Begins to copy 64 queries from `first` on and all that belongs to them. What does not exist becomes zero, and then adds
+/// nothing.
+template <int D, bool drops, bool windowed>
+__device__ __forceinline__ void begin_copies(const LongAttentionBackward& pass, const HeadOfSequence& at, int first, int buffer,
+                                             int first_key, KeysMemory<D>& memory) {
+    const int H = static_cast<int>(pass.in.heads) * D, column = at.head * D;
+    copy_rows_async<D, queries_at_once, block_threads>(memory.q[buffer], pass.biased_queries_TH + at.first_row * H + column, H,
                                                        first, at.length);
-    copy_rows_async<D, queries_at_once, block_threads>(memory.d_context[tile % 2], pass.d_context_TH + at.first_row * H + column,
-                                                       H, first, at.length);
+    copy_rows_async<D, queries_at_once, block_threads>(memory.d_context[buffer], pass.d_context_TH + at.first_row * H + column, H,
+                                                       first, at.length);
     const int row = static_cast<int>(threadIdx.x) % queries_at_once;
     const bool exists = first + row < at.length;
     const std::int64_t token = at.first_row + (exists ? first + row : 0);
     if (threadIdx.x < queries_at_once)
-        copy_async<sizeof(QueryTerms)>(&memory.terms[tile % 2][row], pass.terms_NT + at.head * pass.in.rows + token, exists);
+        copy_async<sizeof(QueryTerms)>(&memory.terms[buffer][row], pass.terms_NT + at.head * pass.in.rows + token, exists);
     else if (drops)
-        copy_async(memory.kept[tile % 2] + row * kept_words,
-                   kept_of_rows(pass.kept_NGT4, pass.in, at.head, first_key) + token * kept_words, exists);
+        copy_async(memory.kept[buffer] + row * kept_words,
+                   kept_of_rows<windowed>(pass.kept, pass.in, at.head, first, first_key) + token * kept_words, exists);
 }
 
 /// A warp's 16 keys and their values as operands.
@@ -63,17 +64,21 @@ struct KeysOfWarp {
     }
 };
 
-/// Adds a tile of queries to the gradients of a warp's keys, which lack the factor 1 / sqrt(D), and of its values.
-template <int D, bool drops>
-__device__ __forceinline__ void add_tile(const HeadOfSequence& at, const KeysOfWarp<D>& mine, float dropout_scale, int tile,
-                                         const KeysMemory<D>& memory, Sums (&d_keys)[D / 8], Sums (&d_values)[D / 8]) {
-    const Bf16 *const q = memory.q[tile % 2], *const d_context = memory.d_context[tile % 2];
+/// Adds 64 queries to the gradients of a warp's keys, which lack the factor 1 / sqrt(D), and of its values.
+/// @param read  the queries that attend to one of the warp's keys, counted from the first of the 64
+/// @param distance  from the warp's first key to the first of the 64 queries @param reach  as AttentionInputs::reach
+template <int D, bool drops, bool windowed>
+__device__ __forceinline__ void add_queries(const Band& read, int distance, int reach, const KeysOfWarp<D>& mine,
+                                            float dropout_scale, int buffer, const KeysMemory<D>& memory, Sums (&d_keys)[D / 8],
+                                            Sums (&d_values)[D / 8]) {
+    const Bf16 *const q = memory.q[buffer], *const d_context = memory.d_context[buffer];
     const int g = lane() / 4, c = lane() % 4;
     const float to_exponent = rsqrtf(static_cast<float>(D)) * log2_of_e;
 #pragma unroll
     for (int part = 0; part < queries_at_once / part_queries; ++part) {
         const int row = part * part_queries;
-        if (tile * queries_at_once + row >= at.length) break;
+        if (row >= read.end) break;
+        if (windowed && !overlaps(read, row, part_queries)) continue;
         Sums scores[part_tiles]{}, d[part_tiles]{};
 #pragma unroll
         for (int step = 0; step < D / 16; ++step) {
@@ -87,17 +92,18 @@ __device__ __forceinline__ void add_tile(const HeadOfSequence& at, const KeysOfW
         }
 #pragma unroll
         for (int t = 0; t < part_tiles; ++t) {
-            const TwoQueries terms = *reinterpret_cast<const TwoQueries*>(memory.terms[tile % 2] + row + 8 * t + 2 * c);
+            const TwoQueries terms = *reinterpret_cast<const TwoQueries*>(memory.terms[buffer] + row + 8 * t + 2 * c);
             unsigned kept[2] = {};  // by query; bit 0: key g, bit 1: key g + 8
             if constexpr (drops) {
 #pragma unroll
                 for (int j = 0; j < 2; ++j)
-                    kept[j] = memory.kept[tile % 2][(row + 8 * t + 2 * c + j) * kept_words + g / 2] >> mine.first_kept;
+                    kept[j] = memory.kept[buffer][(row + 8 * t + 2 * c + j) * kept_words + g / 2] >> mine.first_kept;
             }
 #pragma unroll
             for (int i = 0; i < 4; ++i) {
                 const int half = i / 2, j = i % 2;
-                const float p = exp2_fast(scores[t][i] * to_exponent - terms.at[j].log_sum_exp);
+                float p = exp2_fast(scores[t][i] * to_exponent - terms.at[j].log_sum_exp);
+                if (windowed && is_outside(distance + row + 8 * t + 2 * c + j, g + 8 * half, reach)) p = 0;
                 float factor = 1;
                 if constexpr (drops) factor = (kept[j] >> half & 1U) != 0 ? dropout_scale : 0.0F;
                 scores[t][i] = p * factor;
@@ -135,15 +141,14 @@ __device__ __forceinline__ void store_keys(const LongAttentionBackward& pass, co
         store_rows<D>(d_values, unscaled, stage, to + H, 3 * H, rows_here);
     }
     __syncthreads();
-    store_column_sums<D>(memory.column_sums(), block_threads / warp_lanes, pass.value_sums_BPH + part.index * H + column);
+    store_column_sums<D>(memory.column_sums(), block_threads / warp_lanes, pass.value_sums_PH + part.index * H + column);
 }
 
-template <int D, bool drops>
+template <int D, bool drops, bool windowed>
 __global__ void __launch_bounds__(block_threads, 3) keys_block(const __grid_constant__ LongAttentionBackward pass) {
     const AttentionInputs<Bf16>& in = pass.in;
     const PartOfHead<block_keys> part(in, blockIdx.x);
     const HeadOfSequence& at = part.at;
-    if (part.first >= at.length) return;
     auto& memory = *static_cast<KeysMemory<D>*>(dynamic_shared_memory());
     {
         const int H = static_cast<int>(in.heads) * D;
@@ -151,20 +156,26 @@ __global__ void __launch_bounds__(block_threads, 3) keys_block(const __grid_cons
         copy_rows_async<D, block_keys, block_threads>(memory.q[1], keys, 3 * H, part.first, at.length);
         copy_rows_async<D, block_keys, block_threads>(memory.d_context[1], keys + H, 3 * H, part.first, at.length);
     }
-    begin_tile<D, drops>(pass, at, 0, part.first, memory);
+    const Band read = windowed ? band_of(part.first, block_keys, in.reach, at.length) : Band{0, at.length};
+    const int begin = read.begin / queries_at_once * queries_at_once;
+    begin_copies<D, drops, windowed>(pass, at, begin, 0, part.first, memory);
     wait_for_copies();
     add_bias<D, block_keys, block_threads>(memory.d_context[1], in.bias_3H + 2 * in.heads * D + at.head * D, part.first,
                                            at.length);
     __syncthreads();
     const KeysOfWarp<D> mine(memory, part.first);
-    const bool has_keys = part.first + warp() * warp_rows < at.length;
+    const int warp_key = part.first + warp() * warp_rows;
     Sums d_keys[D / 8]{}, d_values[D / 8]{};
-    const int tiles = (at.length + queries_at_once - 1) / queries_at_once;
-    for (int tile = 0; tile < tiles; ++tile) {
+    int buffer = 0;
+    for (int first = begin; first < read.end; first += queries_at_once, buffer ^= 1) {
         wait_for_copies();
         __syncthreads();  // the other buffer is no longer read
-        if (tile + 1 < tiles) begin_tile<D, drops>(pass, at, tile + 1, part.first, memory);
-        if (has_keys) add_tile<D, drops>(at, mine, in.dropout.scale, tile, memory, d_keys, d_values);
+        if (first + queries_at_once < read.end)
+            begin_copies<D, drops, windowed>(pass, at, first + queries_at_once, buffer ^ 1, part.first, memory);
+        if (warp_key >= at.length) continue;
+        const Band of_warp = windowed ? band_of(warp_key, warp_rows, in.reach, at.length) : read;
+        add_queries<D, drops, windowed>({of_warp.begin - first, of_warp.end - first}, first - warp_key, in.reach, mine,
+                                        in.dropout.scale, buffer, memory, d_keys, d_values);
     }
     store_keys<D>(pass, d_keys, d_values, memory);
 }
@@ -174,9 +185,9 @@ __global__ void __launch_bounds__(block_threads, 3) keys_block(const __grid_cons
 std::optional<std::size_t> long_attention_keys_bytes(std::int64_t head_size) { return bytes_of_head<KeysMemory>(head_size); }
 
 void long_attention_backward_keys(const LongAttentionBackward& pass, cudaStream_t stream) {
-    const dim3 grid = grid_of(pass.in.sequences * pass.in.heads * ceil_div(pass.in.longest, block_keys));
-    with_constants(pass.in, [&]<int D, bool drops>() {
-        launch_with_shared(keys_block<D, drops>, grid, block_threads, sizeof(KeysMemory<D>), stream, pass);
+    const dim3 grid = grid_of(pass.in.narrow_tiles.count * pass.in.heads);
+    with_constants(pass.in, [&]<int D, bool drops, bool windowed>() {
+        launch_with_shared(keys_block<D, drops, windowed>, grid, block_threads, sizeof(KeysMemory<D>), stream, pass);
     });
 }
 

@@ -6,7 +6,7 @@
 namespace bertpretrain::cuda {
 namespace {
 
-constexpr int block_queries = long_attention_queries, keys_at_once = 64, part_keys = 16, part_tiles = part_keys / 8;
+constexpr int block_queries = wide_tile_rows, keys_at_once = 64, part_keys = 16, part_tiles = part_keys / 8;
 
 /// What the gradients of scores need of a query.
 struct alignas(16) TermsOfQuery {
@@ -106,17 +106,21 @@ struct QueriesOfWarp {
 };
 
 /// Adds the keys [first_key, first_key + 64) to the gradients of a warp's queries, which lack the factor 1 / sqrt(D).
-/// @tparam whole  whether all of these keys exist
-template <int D, bool drops, bool whole>
+/// @param reach  as AttentionInputs::reach
+template <int D, bool drops, KeysRead keys_read>
 __device__ __forceinline__ void add_keys(const HeadOfSequence& at, const QueriesOfWarp<D, drops>& mine, float dropout_scale,
-                                         const Bf16* k, const Bf16* v, int first_key, Sums (&d_queries)[D / 8]) {
+                                         const Bf16* k, const Bf16* v, int first_query, int first_key, int reach,
+                                         Sums (&d_queries)[D / 8]) {
     constexpr float lowest_score = -3e38F;
+    constexpr bool whole = keys_read == KeysRead::all, windowed = keys_read == KeysRead::in_window;
     const int end = at.length - first_key, c = lane() % 4;
+    const Band near = band_of(first_query, warp_rows, reach, at.length);
     const float to_exponent = rsqrtf(static_cast<float>(D)) * log2_of_e;
 #pragma unroll(D == 32 ? 2 : keys_at_once / part_keys)  // no more, or registers are spilled
     for (int part = 0; part < keys_at_once / part_keys; ++part) {
         const int row = part * part_keys;
         if (!whole && row >= end) break;
+        if (windowed && !overlaps(near, first_key + row, part_keys)) continue;
         Sums scores[part_tiles]{}, d[part_tiles]{};
 #pragma unroll
         for (int step = 0; step < D / 16; ++step) {
@@ -134,6 +138,8 @@ __device__ __forceinline__ void add_keys(const HeadOfSequence& at, const Queries
             for (int i = 0; i < 4; ++i) {
                 const int half = i / 2, j = i % 2, tile = part * part_tiles + t;
                 if (!whole && 8 * tile + 2 * c + j >= end) scores[t][i] = lowest_score;
+                if (windowed && is_outside(first_query + lane() / 4 + 8 * half, first_key + 8 * tile + 2 * c + j, reach))
+                    scores[t][i] = lowest_score;
                 const float p = exp2_fast(scores[t][i] * to_exponent - mine.terms[half].stored.log_sum_exp);
                 float d_probability = d[t][i];
                 if constexpr (drops)
@@ -166,24 +172,26 @@ __device__ __forceinline__ void store_queries(const LongAttentionBackward& pass,
         store_rows<D>(d_queries, scales, memory.q + block_row * pitch_of<D>,
                       pass.d_qkv_T3H + (at.first_row + first_query) * 3 * H + column, 3 * H, rows_here);
     __syncthreads();
-    store_column_sums<D>(memory.column_sums(), attention_warps, pass.query_sums_BPH + part.index * H + column);
+    store_column_sums<D>(memory.column_sums(), attention_warps, pass.query_sums_PH + part.index * H + column);
 }
 
-template <int D, bool drops>
+template <int D, bool drops, bool windowed>
 __global__ void __launch_bounds__(attention_threads, 2) queries_block(const __grid_constant__ LongAttentionBackward pass) {
     const AttentionInputs<Bf16>& in = pass.in;
     const PartOfHead<block_queries> part(in, blockIdx.x);
     const HeadOfSequence& at = part.at;
-    if (part.first >= at.length) return;
     const int H = static_cast<int>(in.heads) * D, column = at.head * D;
     const Bf16* const keys = in.qkv_T3H + at.first_row * 3 * H + H + column;
     auto& memory = *static_cast<QueriesMemory<D>*>(dynamic_shared_memory());
+    const Band read = windowed ? band_of(part.first, block_queries, in.reach, at.length) : Band{0, at.length};
+    const int begin = read.begin / keys_at_once * keys_at_once;
     const auto copy = [&](int first_key) {
-        if (drops && first_key % keys_of_kept == 0 && threadIdx.x < block_queries) {
+        const bool needs_kept = first_key % keys_of_kept == 0 || (windowed && first_key == begin);
+        if (drops && needs_kept && threadIdx.x < block_queries) {
             const int row = static_cast<int>(threadIdx.x);
             const bool exists = part.first + row < at.length;
             copy_async(memory.kept[first_key / keys_of_kept % 2] + row * kept_words,
-                       kept_of_rows(pass.kept_NGT4, in, at.head, first_key) +
+                       kept_of_rows<windowed>(pass.kept, in, at.head, part.first, first_key) +
                            (at.first_row + (exists ? part.first + row : 0)) * kept_words,
                        exists);
         }
@@ -193,7 +201,7 @@ __global__ void __launch_bounds__(attention_threads, 2) queries_block(const __gr
     };
     copy_rows_async<D, block_queries>(memory.q, keys - H, 3 * H, part.first, at.length);
     copy_rows_async<D, block_queries>(memory.d_context, pass.d_context_TH + at.first_row * H + column, H, part.first, at.length);
-    copy(0);
+    copy(begin);
     {
         const ContextInRegisters<D> context(pass, at, part.first);
         wait_for_copies();
@@ -204,13 +212,15 @@ __global__ void __launch_bounds__(attention_threads, 2) queries_block(const __gr
     QueriesOfWarp<D, drops> mine(memory, warp() * warp_rows);
     const bool has_queries = part.first + warp() * warp_rows < at.length;
     Sums d_queries[D / 8]{};
-    for (int first_key = 0; first_key < at.length; first_key += keys_at_once) {
-        if (first_key > 0) {
+    for (int first_key = begin; first_key < read.end; first_key += keys_at_once) {
+        if (first_key > begin) {
             wait_for_copies();
             __syncthreads();  // the other buffer is no longer read
         }
-        if (first_key + keys_at_once < at.length) copy(first_key + keys_at_once);
+        if (first_key + keys_at_once < read.end) copy(first_key + keys_at_once);
         if (!has_queries) continue;
+        const int first_query = part.first + warp() * warp_rows;
+        if (windowed && !overlaps(band_of(first_query, warp_rows, in.reach, at.length), first_key, keys_at_once)) continue;
         if constexpr (drops) {
             const unsigned* const kept =
                 memory.kept[first_key / keys_of_kept % 2] + (warp() * warp_rows + lane() / 4) * kept_words + lane() % 4;
@@ -219,9 +229,12 @@ __global__ void __launch_bounds__(attention_threads, 2) queries_block(const __gr
         }
         const int buffer = first_key / keys_at_once % 2;
         const Bf16 *const k = memory.k[buffer], *const v = memory.v[buffer];
-        if (first_key + keys_at_once <= at.length)
-            add_keys<D, drops, true>(at, mine, in.dropout.scale, k, v, first_key, d_queries);
-        else add_keys<D, drops, false>(at, mine, in.dropout.scale, k, v, first_key, d_queries);
+        const auto add = [&]<KeysRead keys_read>() {
+            add_keys<D, drops, keys_read>(at, mine, in.dropout.scale, k, v, first_query, first_key, in.reach, d_queries);
+        };
+        if constexpr (windowed) add.template operator()<KeysRead::in_window>();  // alone, or registers are spilled
+        else if (first_key + keys_at_once <= at.length) add.template operator()<KeysRead::all>();
+        else add.template operator()<KeysRead::existing>();
     }
     store_queries<D>(pass, d_queries, memory);
 }
@@ -233,9 +246,9 @@ std::optional<std::size_t> long_attention_queries_bytes(std::int64_t head_size) 
 }
 
 void long_attention_backward_queries(const LongAttentionBackward& pass, cudaStream_t stream) {
-    const dim3 grid = grid_of(pass.in.sequences * pass.in.heads * ceil_div(pass.in.longest, block_queries));
-    with_constants(pass.in, [&]<int D, bool drops>() {
-        launch_with_shared(queries_block<D, drops>, grid, attention_threads, sizeof(QueriesMemory<D>), stream, pass);
+    const dim3 grid = grid_of(pass.in.wide_tiles.count * pass.in.heads);
+    with_constants(pass.in, [&]<int D, bool drops, bool windowed>() {
+        launch_with_shared(queries_block<D, drops, windowed>, grid, attention_threads, sizeof(QueriesMemory<D>), stream, pass);
     });
 }
 

@@ -6,7 +6,7 @@
 namespace bertpretrain::cuda {
 namespace {
 
-constexpr int block_queries = attention_warps * warp_rows, keys_at_once = 64, score_tiles = keys_at_once / 8;
+constexpr int block_queries = wide_tile_rows, keys_at_once = 64, score_tiles = keys_at_once / 8;
 constexpr float lowest_score = -3e38F;
 
 /// A block's shared memory.
@@ -39,10 +39,16 @@ __device__ __forceinline__ void finish_queries(const AttentionInputs<Bf16>& in, 
 
 /// A lane's state of the softmax of its rows g and g + 8, over the keys so far.
 struct RunningSoftmax {
-    float reference[2] = {lowest_score, lowest_score};  ///< probabilities are exp(score - reference) until they are divided
-    float sum[2] = {};                                  ///< over this lane's keys
+    float reference[2];     ///< probabilities are exp(score - reference) until they are divided
+    float sum[2] = {};      ///< over this lane's keys
     Sums kept_sum{};        ///< over all keys that dropout keeps: of row g in [0], of row g + 8 in [2]
     unsigned kept[2] = {};  ///< of the current 128 keys (kept_of_row)
+
+    /// @param windowed  whether the first keys that a warp reads may be outside the window of some of its rows
+    __device__ explicit RunningSoftmax(bool windowed) {
+        constexpr float below_all_scores = -1e30F;  // and far above lowest_score, so that those keys get no probability
+        reference[0] = reference[1] = windowed ? below_all_scores : lowest_score;
+    }
 };
 
 /// Raises the references to the largest scores if one of them has grown by more than a factor of 2^8 in probability. Rarely after
@@ -75,12 +81,14 @@ __device__ __forceinline__ void raise_references(const Sums (&scores)[score_tile
     }
 }
 
-/// Adds the keys [first_key, first_key + 64) to a warp's softmax and context. @tparam whole  whether all of these keys exist
-template <int D, bool drops, bool whole>
-__device__ __forceinline__ void attend(const HeadOfSequence& at, const Bf16* q, const Bf16* k, const Bf16* v, int first_key,
-                                       RunningSoftmax& softmax, Sums (&context)[D / 8]) {
+/// Adds the keys [first_key, first_key + 64) to a warp's softmax and context. @param reach  as AttentionInputs::reach
+template <int D, bool drops, KeysRead keys_read>
+__device__ __forceinline__ void attend(const HeadOfSequence& at, const Bf16* q, const Bf16* k, const Bf16* v, int first_query,
+                                       int first_key, int reach, RunningSoftmax& softmax, Sums (&context)[D / 8]) {
     constexpr FragmentsB ones{{0x3F803F80, 0x3F803F80, 0x3F803F80, 0x3F803F80}};  // bf16
-    const int end = at.length - first_key, c = lane() % 4;
+    constexpr bool whole = keys_read == KeysRead::all, windowed = keys_read == KeysRead::in_window;
+    const int end = at.length - first_key, g = lane() / 4, c = lane() % 4;
+    const Band near = band_of(first_query, warp_rows, reach, at.length);
     Sums scores[score_tiles]{};
 #pragma unroll
     for (int step = 0; step < D / 16; ++step) {
@@ -88,6 +96,7 @@ __device__ __forceinline__ void attend(const HeadOfSequence& at, const Bf16* q, 
 #pragma unroll
         for (int pair = 0; pair < score_tiles / 2; ++pair) {
             if (!whole && 16 * pair >= end) break;
+            if (windowed && !overlaps(near, first_key + 16 * pair, 16)) continue;
             const FragmentsB keys = load_b_of_rows(k, pitch_of<D>, 16 * pair, 16 * step);
             multiply_add(scores[2 * pair], queries, keys, 0);
             multiply_add(scores[2 * pair + 1], queries, keys, 1);
@@ -97,8 +106,11 @@ __device__ __forceinline__ void attend(const HeadOfSequence& at, const Bf16* q, 
 #pragma unroll
         for (int t = 0; t < score_tiles; ++t)
 #pragma unroll
-            for (int i = 0; i < 4; ++i)
-                if (8 * t + 2 * c + i % 2 >= end) scores[t][i] = lowest_score;
+            for (int i = 0; i < 4; ++i) {
+                const int key = 8 * t + 2 * c + i % 2;
+                if (key >= end || (windowed && is_outside(first_query + g + 8 * (i / 2), first_key + key, reach)))
+                    scores[t][i] = lowest_score;
+            }
     }
     const float to_exponent = rsqrtf(static_cast<float>(D)) * log2_of_e;
     raise_references<D>(scores, to_exponent, softmax, context);
@@ -113,6 +125,7 @@ __device__ __forceinline__ void attend(const HeadOfSequence& at, const Bf16* q, 
 #pragma unroll
     for (int step = 0; step < keys_at_once / 16; ++step) {
         if (!whole && 16 * step >= end) break;
+        if (windowed && !overlaps(near, first_key + 16 * step, 16)) continue;
         FragmentA probabilities = fragment_of(scores[2 * step], scores[2 * step + 1]);
         if constexpr (drops) {
 #pragma unroll
@@ -129,6 +142,7 @@ __device__ __forceinline__ void attend(const HeadOfSequence& at, const Bf16* q, 
 }
 
 /// Draws the dropout masks of a warp's rows and 128 keys, and writes them for the backward.
+template <bool windowed>
 __device__ __forceinline__ void draw_kept(const LongAttentionForward& pass, const HeadOfSequence& at, int first_query,
                                           int first_key, RunningSoftmax& softmax) {
 #pragma unroll
@@ -136,17 +150,16 @@ __device__ __forceinline__ void draw_kept(const LongAttentionForward& pass, cons
         const int query = first_query + lane() / 4 + 8 * half;
         softmax.kept[half] = kept_of_row(pass.in.dropout, at, query, first_key);
         if (query < at.length)
-            kept_of_rows(pass.kept_NGT4, pass.in, at.head, first_key)[(at.first_row + query) * kept_words + lane() % 4] =
-                softmax.kept[half];
+            kept_of_rows<windowed>(pass.kept, pass.in, at.head, first_query,
+                                   first_key)[(at.first_row + query) * kept_words + lane() % 4] = softmax.kept[half];
     }
 }
 
-template <int D, bool drops>
+template <int D, bool drops, bool windowed>
 __global__ void __launch_bounds__(attention_threads, 2) forward_block(const __grid_constant__ LongAttentionForward pass) {
     const AttentionInputs<Bf16>& in = pass.in;
     const PartOfHead<block_queries> part(in, blockIdx.x);
     const HeadOfSequence& at = part.at;
-    if (part.first >= at.length) return;
     const int H = static_cast<int>(in.heads) * D, column = at.head * D;
     const Bf16* const keys = in.qkv_T3H + at.first_row * 3 * H + H + column;
     auto& memory = *static_cast<ForwardMemory<D>*>(dynamic_shared_memory());
@@ -156,30 +169,40 @@ __global__ void __launch_bounds__(attention_threads, 2) forward_block(const __gr
         copy_rows_async<D, keys_at_once>(memory.v[buffer], keys + H, 3 * H, first_key, at.length);
     };
     copy_rows_async<D, block_queries>(memory.q, keys - H, 3 * H, part.first, at.length);
-    copy(0);
+    const Band read = windowed ? band_of(part.first, block_queries, in.reach, at.length) : Band{0, at.length};
+    const int begin = read.begin / keys_at_once * keys_at_once;
+    copy(begin);
     wait_for_copies();
     finish_queries<D>(in, at, part.first, memory);
     __syncthreads();
 
     const int block_row = warp() * warp_rows, first_query = part.first + block_row, g = lane() / 4, c = lane() % 4;
     Bf16* const q = memory.q + block_row * pitch_of<D>;  // the warp's own rows
-    RunningSoftmax softmax;
+    RunningSoftmax softmax(windowed);
     Sums context[D / 8]{};
-    for (int first_key = 0; first_key < at.length; first_key += keys_at_once) {
-        if (first_key > 0) {
+    for (int first_key = begin; first_key < read.end; first_key += keys_at_once) {
+        if (first_key > begin) {
             wait_for_copies();
             __syncthreads();  // the other buffer is no longer read
         }
-        if (first_key + keys_at_once < at.length) copy(first_key + keys_at_once);
+        if (first_key + keys_at_once < read.end) copy(first_key + keys_at_once);
         if (first_query >= at.length) continue;
+        const Band near = band_of(first_query, warp_rows, in.reach, at.length);
+        if (windowed && !overlaps(near, first_key, keys_at_once)) continue;
         if constexpr (drops) {
-            if (first_key % keys_of_kept == 0) draw_kept(pass, at, first_query, first_key, softmax);
-            else softmax.kept[0] >>= score_tiles, softmax.kept[1] >>= score_tiles;
+            const bool is_first = windowed && first_key <= near.begin, begins_group = first_key % keys_of_kept == 0;
+            if (begins_group || is_first)
+                draw_kept<windowed>(pass, at, first_query, first_key / keys_of_kept * keys_of_kept, softmax);
+            if (!begins_group) softmax.kept[0] >>= score_tiles, softmax.kept[1] >>= score_tiles;
         }
         const int buffer = first_key / keys_at_once % 2;
         const Bf16 *const k = memory.k[buffer], *const v = memory.v[buffer];
-        if (first_key + keys_at_once <= at.length) attend<D, drops, true>(at, q, k, v, first_key, softmax, context);
-        else attend<D, drops, false>(at, q, k, v, first_key, softmax, context);
+        const auto add = [&]<KeysRead keys_read>() {
+            attend<D, drops, keys_read>(at, q, k, v, first_query, first_key, in.reach, softmax, context);
+        };
+        if constexpr (windowed) add.template operator()<KeysRead::in_window>();
+        else if (first_key + keys_at_once <= at.length) add.template operator()<KeysRead::all>();
+        else add.template operator()<KeysRead::existing>();
     }
     if (first_query >= at.length) return;
 
@@ -212,9 +235,9 @@ std::optional<std::size_t> long_attention_forward_bytes(std::int64_t head_size) 
 }
 
 void long_attention_forward(const LongAttentionForward& pass, cudaStream_t stream) {
-    const dim3 grid = grid_of(pass.in.sequences * pass.in.heads * ceil_div(pass.in.longest, block_queries));
-    with_constants(pass.in, [&]<int D, bool drops>() {
-        launch_with_shared(forward_block<D, drops>, grid, attention_threads, sizeof(ForwardMemory<D>), stream, pass);
+    const dim3 grid = grid_of(pass.in.wide_tiles.count * pass.in.heads);
+    with_constants(pass.in, [&]<int D, bool drops, bool windowed>() {
+        launch_with_shared(forward_block<D, drops, windowed>, grid, attention_threads, sizeof(ForwardMemory<D>), stream, pass);
     });
 }
 

@@ -32,6 +32,9 @@ __device__ __forceinline__ void wait_for_copies() {
 #endif
 }
 
+/// Which of 64 keys a warp computes: all, those that exist, or those that exist and that one of its queries attends to.
+enum class KeysRead { all, existing, in_window };
+
 /// How a block's threads divide rows of D features: each has 16 bytes of every `at_once`-th row.
 template <int D, int threads = attention_threads>
 struct RowPieces {
@@ -69,11 +72,19 @@ __device__ __forceinline__ void add_bias(Bf16* matrix, const float* bias, int fi
     }
 }
 
-/// Returns where the dropout words of row 0 lie.
-template <class Word>
-__device__ __forceinline__ Word* kept_of_rows(Word* kept_NGT4, const AttentionInputs<Bf16>& in, int head, int first_key) {
-    const std::int64_t groups = (in.longest + keys_of_kept - 1) / keys_of_kept;
-    return kept_NGT4 + (head * groups + first_key / keys_of_kept) * in.rows * kept_words;
+/// Returns the first group of 128 keys of which masks are kept for the 128 queries that `query` is one of.
+__device__ __forceinline__ int first_kept_group(const KeptMasks& kept, const AttentionInputs<Bf16>& in, int query) {
+    const int last = (static_cast<int>(in.longest) + keys_of_kept - 1) / keys_of_kept - kept.groups,
+              first = query / keys_of_kept - (in.reach + keys_of_kept - 1) / keys_of_kept;
+    return first < 0 ? 0 : first < last ? first : last;
+}
+
+/// Returns where the masks of 128 queries and 128 keys lie, for row 0. @param query, key  one of them
+template <bool windowed>
+__device__ __forceinline__ unsigned* kept_of_rows(const KeptMasks& kept, const AttentionInputs<Bf16>& in, int head, int query,
+                                                  int key) {
+    const int group = key / keys_of_kept - (windowed ? first_kept_group(kept, in, query) : 0);
+    return kept.words_NGT4 + (static_cast<std::int64_t>(head) * kept.groups + group) * in.rows * kept_words;
 }
 
 /// Sum over the lanes that hold one row's pieces.
@@ -116,12 +127,17 @@ std::optional<std::size_t> bytes_of_head(std::int64_t head_size) {
     return std::nullopt;
 }
 
-/// Calls body.operator()<D, drops>() for the pass's head size and for whether it has dropout.
+/// Calls body.operator()<D, drops, windowed>() for the pass's head size, and for whether it has dropout and a window.
 template <class Body>
 void with_constants(const AttentionInputs<Bf16>& in, const Body& body) {
-    const bool drops = in.dropout.threshold > 0;
-    if (in.head_size == 32) drops ? body.template operator()<32, true>() : body.template operator()<32, false>();
-    else drops ? body.template operator()<64, true>() : body.template operator()<64, false>();
+    const auto with_size = [&]<bool drops, bool windowed>() {
+        in.head_size == 32 ? body.template operator()<32, drops, windowed>() : body.template operator()<64, drops, windowed>();
+    };
+    const auto with_dropout = [&]<bool windowed>() {
+        in.dropout.threshold > 0 ? with_size.template operator()<true, windowed>()
+                                 : with_size.template operator()<false, windowed>();
+    };
+    in.has_window ? with_dropout.template operator()<true>() : with_dropout.template operator()<false>();
 }
 
 }  // namespace bertpretrain::cuda

@@ -1,5 +1,7 @@
 #include "kernels/cuda/own_attention.h"
 
+#include <algorithm>
+
 #include <ATen/ops/empty.h>
 #include <ATen/ops/empty_like.h>
 #include <ATen/ops/zeros.h>
@@ -17,6 +19,11 @@ namespace {
 
 std::int64_t head_size(const at::Tensor& qkv_T3H, const Attention& shape) { return qkv_T3H.size(1) / 3 / shape.heads; }
 
+TilesOfRows tiles_on_device(const SequenceTiles& tiles) {
+    return {tiles.count, tiles.device_tiles_P.const_data_ptr<std::int64_t>(),
+            tiles.device_first_tile_B.const_data_ptr<std::int64_t>()};
+}
+
 /// The kernels' inputs, and the tensors that own their memory.
 template <class W>
 struct Inputs {
@@ -31,8 +38,12 @@ struct Inputs {
                head_size(qkv, shape),
                qkv.size(0),
                shape.layout.longest,
+               shape.window > 0 && shape.window < shape.layout.longest - 1,
+               static_cast<int>(shape.window > 0 ? std::min(shape.window, shape.layout.longest) : shape.layout.longest),
                shape.layout.device_starts_B1.const_data_ptr<std::int64_t>(),
                shape.layout.device_samples_B.const_data_ptr<std::int64_t>(),
+               tiles_on_device(shape.layout.wide_tiles),
+               tiles_on_device(shape.layout.narrow_tiles),
                compute_data<W>(qkv_T3H),
                fp32_data(bias_3H),
                {}} {
@@ -41,6 +52,10 @@ struct Inputs {
             pass.dropout = {PhiloxKeys(dropout.key[0], dropout.key[1]), dropout.site, dropout.threshold(), dropout.scale()};
     }
 };
+
+KeptMasks masks_in(const at::Tensor& kept_NGT4) {
+    return {compute_data<unsigned>(kept_NGT4), kept_NGT4.defined() ? static_cast<int>(kept_NGT4.size(1)) : 0};
+}
 
 template <class W>
 AttentionResult forward(const at::Tensor& qkv_T3H, const at::Tensor& bias_3H, const Attention& shape) {
@@ -58,11 +73,10 @@ AttentionResult forward(const at::Tensor& qkv_T3H, const at::Tensor& bias_3H, co
             short_attention_forward({in.pass, compute_data<W>(context_TH), fp32_data(log_sum_exp_NT)}, current_stream());
         else if (kernels == AttentionKernels::long_sequences) {
             if (shape.dropout.active())
-                kept_NGT4 = at::empty({shape.heads, ceil_div(shape.layout.longest, keys_of_kept), T, kept_words},
+                kept_NGT4 = at::empty({shape.heads, kept_groups(in.pass.longest, in.pass.reach), T, kept_words},
                                       qkv_T3H.options().dtype(at::kInt));
-            long_attention_forward(
-                {in.pass, compute_data<W>(context_TH), fp32_data(log_sum_exp_NT), compute_data<unsigned>(kept_NGT4)},
-                current_stream());
+            long_attention_forward({in.pass, compute_data<W>(context_TH), fp32_data(log_sum_exp_NT), masks_in(kept_NGT4)},
+                                   current_stream());
         } else any();
     } else {
         any();
@@ -110,17 +124,16 @@ void short_backward(const AttentionInputs<Bf16>& in, const BackwardTensors& t, c
 
 void long_backward(const AttentionInputs<Bf16>& in, const BackwardTensors& t, const at::Tensor& kept_NGT4,
                    const at::Tensor& d_bias_3H) {
-    const std::int64_t H = in.heads * in.head_size, query_parts = in.sequences * ceil_div(in.longest, long_attention_queries),
-                       value_parts = in.sequences * ceil_div(in.longest, long_attention_keys);
+    const std::int64_t H = in.heads * in.head_size;
     const at::Tensor terms_NT2 = at::empty({in.heads, in.rows, 2}, t.log_sum_exp_NT.options()),
                      biased_queries_TH = at::empty_like(t.context_TH),
-                     query_sums_PH = at::zeros({query_parts, H}, t.log_sum_exp_NT.options()),
-                     value_sums_PH = at::zeros({value_parts, H}, t.log_sum_exp_NT.options());
+                     query_sums_PH = at::empty({in.wide_tiles.count, H}, t.log_sum_exp_NT.options()),
+                     value_sums_PH = at::empty({in.narrow_tiles.count, H}, t.log_sum_exp_NT.options());
     const LongAttentionBackward pass{in,
                                      compute_data<Bf16>(t.context_TH),
                                      compute_data<Bf16>(t.d_context_TH),
                                      fp32_data(t.log_sum_exp_NT),
-                                     compute_data<unsigned>(kept_NGT4),
+                                     masks_in(kept_NGT4),
                                      compute_data<Bf16>(t.d_qkv_T3H),
                                      compute_data<QueryTerms>(terms_NT2),
                                      compute_data<Bf16>(biased_queries_TH),
@@ -130,8 +143,13 @@ void long_backward(const AttentionInputs<Bf16>& in, const BackwardTensors& t, co
     long_attention_backward_keys(pass, current_stream());
     if (!d_bias_3H.defined()) return;
     float* const d_bias = fp32_data(d_bias_3H);
-    add_column_sums({fp32_data(query_sums_PH), query_parts, 1, H, {d_bias}}, current_stream());
-    add_column_sums({fp32_data(value_sums_PH), value_parts, 1, H, {d_bias + 2 * H}}, current_stream());
+    const auto add = [&](const at::Tensor& sums_PH, const TilesOfRows& tiles, std::int64_t rows, float* total) {
+        add_tile_sums(
+            {fp32_data(sums_PH), rows, in.sequences, ceil_div(in.longest, rows), H, in.starts_B1, tiles.first_tile_B, total},
+            current_stream());
+    };
+    add(query_sums_PH, in.wide_tiles, wide_tile_rows, d_bias);
+    add(value_sums_PH, in.narrow_tiles, narrow_tile_rows, d_bias + 2 * H);
 }
 
 template <class W>
@@ -161,7 +179,7 @@ at::Tensor backward(const at::Tensor& d_context_TH, const at::Tensor& qkv_T3H, c
 }  // namespace
 
 AttentionSize attention_size(const at::Tensor& qkv_T3H, const Attention& shape) {
-    return {shape.layout.longest, head_size(qkv_T3H, shape), qkv_T3H.scalar_type(), shape.window > 0};
+    return {shape.layout.longest, head_size(qkv_T3H, shape), qkv_T3H.scalar_type()};
 }
 
 void zero_rows_of_no_sequence(const at::Tensor& rows_TX, const Attention& shape) {

@@ -1,7 +1,7 @@
 #pragma once
 // Attention of sequences of at most 128 tokens on tensor cores and raw device memory. A block computes one head of one sequence
-// in shared memory and registers, so scores are never written to device memory, and every sum has a fixed order. Dropout masks
-// come from the counters of kernels/interface/dropout.h: they depend on the sample, not on its batch.
+// in shared memory and registers, also within a window, so scores are never written to device memory, and every sum has a fixed
+// order. Dropout masks come from the counters of kernels/interface/dropout.h: they depend on the sample, not on its batch.
 
 #include <cuda_runtime.h>
 

@@ -98,6 +98,14 @@ __device__ __forceinline__ void gradients_of_scores(const ShortAttention& in, co
     multiply_by_rows<D>(memory.d_context, memory.v, first_query, first_key, at.length, d);
     const float scale = rsqrtf(static_cast<float>(D)), to_exponent = scale * log2_of_e;
     const int g = lane() / 4, c = lane() % 4;
+    if (in.has_window) {
+#pragma unroll
+        for (int t = 0; t < chunk_tiles; ++t)
+#pragma unroll
+            for (int i = 0; i < 4; ++i)
+                if (is_outside(first_query + g + 8 * (i / 2), first_key + 8 * t + 2 * c + i % 2, in.reach))
+                    probability[t][i] = lowest_score;
+    }
 #pragma unroll
     for (int t = 0; t < chunk_tiles; ++t) {
 #pragma unroll

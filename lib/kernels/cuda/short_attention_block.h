@@ -9,6 +9,7 @@
 namespace bertpretrain::cuda {
 
 constexpr int key_steps = longest_short_sequence / 16;
+constexpr float lowest_score = -3e38F;
 
 /// The 128 x D matrices of one head.
 template <int D>

@@ -13,15 +13,14 @@ constexpr std::size_t forward_bytes = 3 * HeadMatrix<D>::elements * sizeof(Bf16)
 /// Replaces the scores of row g + 8 half by exp(score - largest), and by zero for keys that do not exist.
 /// @returns their sum; `log_sum` is set to its logarithm plus the largest score
 __device__ __forceinline__ float exponentiate(Sums (&scores)[key_tiles], int half, int length, float scale, float& log_sum) {
-    constexpr float lowest = -3e38F;
     const int c = lane() % 4;
-    float largest = lowest;
+    float largest = lowest_score;
 #pragma unroll
     for (int t = 0; t < key_tiles; ++t)
 #pragma unroll
         for (int j = 0; j < 2; ++j) {
             float& score = scores[t][2 * half + j];
-            if (8 * t + 2 * c + j >= length) score = lowest;
+            if (8 * t + 2 * c + j >= length) score = lowest_score;
             largest = fmaxf(largest, score);
         }
     largest = largest_in_row(largest);
@@ -38,6 +37,16 @@ __device__ __forceinline__ float exponentiate(Sums (&scores)[key_tiles], int hal
     sum = sum_in_row(sum);
     log_sum = largest * scale + logf(sum);
     return sum;
+}
+
+/// Lowers the scores of keys outside the window. Apart from exponentiate(), so that it costs nothing without a window.
+__device__ __forceinline__ void lower_outside(Sums (&scores)[key_tiles], int first_query, int reach) {
+    const int g = lane() / 4, c = lane() % 4;
+#pragma unroll
+    for (int t = 0; t < key_tiles; ++t)
+#pragma unroll
+        for (int i = 0; i < 4; ++i)
+            if (is_outside(first_query + g + 8 * (i / 2), 8 * t + 2 * c + i % 2, reach)) scores[t][i] = lowest_score;
 }
 
 template <int D>
@@ -62,6 +71,7 @@ __global__ void __launch_bounds__(attention_threads, D <= 64 ? 2 : 1)
 
     Sums scores[key_tiles]{};
     multiply_by_rows<D>(q, k, first_query, 0, at.length, scores);  // unscaled
+    if (in.has_window) lower_outside(scores, first_query, in.reach);
     float factors[2];
 #pragma unroll
     for (int half = 0; half < 2; ++half) {

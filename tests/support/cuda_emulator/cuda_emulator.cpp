@@ -160,6 +160,7 @@ void run_grid(dim3 grid, dim3 threads, std::size_t shared_bytes, const std::func
     for (const unsigned b : shuffled(grid.x * grid.y, random)) {
         blockIdx = dim3(b % grid.x, b / grid.x);
         run_block(random);
+        ++blocks_run;
     }
 }
 

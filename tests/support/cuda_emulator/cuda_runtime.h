@@ -28,6 +28,8 @@ namespace cuda_emulator {
 
 /// The seed of the order of blocks, warps and lanes.
 inline std::uint64_t schedule_seed = 1;
+/// The number of blocks that have run.
+inline std::uint64_t blocks_run = 0;
 
 /// Runs `body` once per thread. @throws std::logic_error when threads wait for others that cannot arrive
 void run_grid(dim3 grid, dim3 block, std::size_t shared_bytes, const std::function<void()>& body);
