@@ -17,7 +17,8 @@ namespace {
 constexpr std::uint64_t program_bytes = std::uint64_t{130} << 20;
 
 /// Returns the bytes per token in which GPUs keep the dropout masks of one layer's attention, one bit per probability: in bf16
-/// for more than 128 tokens (kernels/cuda/long_attention.h). CPUs keep none, so for them the plan is up to 3 % too high there.
+/// for more than 128 tokens (kernels/cuda/long_attention.h). CPUs keep none, so for them the plan is up to 3 % too high there. A
+/// layer with a window keeps fewer than this, so the plan is too high for it too.
 double mask_bytes(const RunPlan& plan) {
     constexpr std::int64_t keys_per_group = 128, bytes_per_group = 16;
     const ModelShape model = shape_of(plan.settings.model);
