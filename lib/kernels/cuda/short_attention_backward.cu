@@ -88,7 +88,7 @@ __device__ __forceinline__ RowsOfScores rows_of_scores(const ShortAttentionBackw
 
 /// For one chunk of keys, writes the score gradients to `d_scores` and the kept probabilities to shared memory; if memory is
 /// tight, to `kept_scores`.
-template <int D, int chunk, bool tight>
+template <int D, int chunk, bool tight, bool has_window>
 __device__ __forceinline__ void gradients_of_scores(const ShortAttention& in, const HeadOfSequence& at, const RowsOfScores& rows,
                                                     int first_query, BackwardMemory<D, tight>& memory,
                                                     FragmentA (&d_scores)[key_steps], FragmentA (&kept_scores)[key_steps]) {
@@ -98,7 +98,7 @@ __device__ __forceinline__ void gradients_of_scores(const ShortAttention& in, co
     multiply_by_rows<D>(memory.d_context, memory.v, first_query, first_key, at.length, d);
     const float scale = rsqrtf(static_cast<float>(D)), to_exponent = scale * log2_of_e;
     const int g = lane() / 4, c = lane() % 4;
-    if (in.has_window) {
+    if constexpr (has_window) {
 #pragma unroll
         for (int t = 0; t < chunk_tiles; ++t)
 #pragma unroll
@@ -155,8 +155,9 @@ __device__ __forceinline__ void put_column_sums(const Sums (&sums)[D / 8], float
         }
 }
 
-template <int D, bool tight>
-__global__ void __launch_bounds__(attention_threads, D <= 64 && !tight ? 2 : 1)
+/// @tparam has_window  whether tokens attend to some others only; that takes more registers than two blocks have
+template <int D, bool tight, bool has_window>
+__global__ void __launch_bounds__(attention_threads, D <= 64 && !tight && !has_window ? 2 : 1)
     backward_block(const __grid_constant__ ShortAttentionBackward pass) {
     const ShortAttention& in = pass.in;
     const HeadOfSequence at(in, blockIdx.x);
@@ -170,8 +171,8 @@ __global__ void __launch_bounds__(attention_threads, D <= 64 && !tight ? 2 : 1)
     FragmentA d_scores[key_steps]{}, kept_scores[key_steps]{};
     if (has_rows) {
         const RowsOfScores rows = rows_of_scores<D>(pass, at, memory.along_context, first_query);
-        gradients_of_scores<D, 0>(in, at, rows, first_query, memory, d_scores, kept_scores);
-        gradients_of_scores<D, 1>(in, at, rows, first_query, memory, d_scores, kept_scores);
+        gradients_of_scores<D, 0, tight, has_window>(in, at, rows, first_query, memory, d_scores, kept_scores);
+        gradients_of_scores<D, 1, tight, has_window>(in, at, rows, first_query, memory, d_scores, kept_scores);
     }
     __syncthreads();  // v is no longer read; all kept probabilities are written
     if constexpr (tight) {
@@ -241,8 +242,9 @@ std::optional<std::size_t> short_attention_backward_bytes(std::int64_t head_size
 void short_attention_backward(const ShortAttentionBackward& pass, cudaStream_t stream) {
     const std::size_t shared = shared_memory_of_block();
     const auto start = [&]<int D, bool tight>() {
-        launch_with_shared(backward_block<D, tight>, grid_of(pass.in.sequences * pass.in.heads), attention_threads,
-                           sizeof(BackwardMemory<D, tight>), stream, pass);
+        launch_with_shared(pass.in.has_window ? backward_block<D, tight, true> : backward_block<D, tight, false>,
+                           grid_of(pass.in.sequences * pass.in.heads), attention_threads, sizeof(BackwardMemory<D, tight>),
+                           stream, pass);
     };
     const auto start_fitting = [&]<int D>() {
         if (sizeof(BackwardMemory<D, false>) <= shared) start.template operator()<D, false>();
