@@ -202,8 +202,9 @@ evaluate() {
 export_model() {
   local format
   for format in "${export_formats[@]}"; do
-    [[ -e $folder/$format ]] ||
-      must "${alone[@]}" "$program" export "$folder/run" --format "$format" --output "$folder/$format"
+    [[ -e $folder/$format ]] && continue
+    rm -rf "$folder/$format.partial" # left by an export that was killed
+    must "${alone[@]}" "$program" export "$folder/run" --format "$format" --output "$folder/$format"
   done
 }
 

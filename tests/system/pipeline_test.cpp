@@ -51,10 +51,11 @@ nlohmann::json with(const std::string& section, const nlohmann::json& settings) 
 /// and the pipeline with it. @returns the variables of the environment
 std::string write_killers(const TemporaryFolder& folder) {
     for (const auto& [name, program] : {std::pair{"killer", train_program}, std::pair{"killer_data", data_program}}) {
-        write_text(folder / name,
-                   concat("#!/usr/bin/env bash\nmark=\"", folder.path().string(), "/killed $1\"\n",
-                          "[[ $1 != export ]] || mark+=\" $4\"\n", "[[ $1 != config && ! -e $mark ]] || exec ", program,
-                          " \"$@\"\ntouch \"$mark\"\n", "timeout -s KILL 0.4 ", program, " \"$@\"\nkill -9 $PPID $$\n"));
+        write_text(folder / name, concat("#!/usr/bin/env bash\nmark=\"", folder.path().string(), "/killed $1\"\n",
+                                         "[[ $1 != export ]] || mark+=\" $4\"\n", "[[ $1 != config && ! -e $mark ]] || exec ",
+                                         program, " \"$@\"\ntouch \"$mark\"\n", "timeout -s KILL 0.4 ", program, " \"$@\"\n",
+                                         "[[ $1 != export ]] || mkdir -p \"$6.partial\"\n",  // as a later kill leaves it
+                                         "kill -9 $PPID $$\n"));
         fs::permissions(folder / name, fs::perms::owner_all);
     }
     return concat("BERTPRETRAIN=", (folder / "killer").string(), " BERTPRETRAIN_DATA=", (folder / "killer_data").string());
