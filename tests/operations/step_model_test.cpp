@@ -27,6 +27,17 @@ PlannedStep small_step(std::int64_t ranks) {
 const Accelerator core{"core", 0, 0.1, 0, 0, 1, 0, ""};
 Network link(double gbps, double latency_us = 0) { return {"link", gbps, latency_us, gbps, ""}; }
 
+/// A run on four ranks of 16 sequences each.
+ForecastGrid small_grid() {
+    ForecastGrid grid;
+    grid.step = small_step(1);
+    grid.batch_sizes = [](std::int64_t ranks) { return 16 * ranks; };
+    grid.accelerators = {core};
+    grid.networks = {link(1)};
+    grid.world_sizes = {4};
+    return grid;
+}
+
 }  // namespace
 
 TEST_CASE("one rank computes and sends nothing") {
@@ -146,12 +157,7 @@ TEST_CASE("a failure costs its restart and half an interval, and the best interv
 }
 
 TEST_CASE("the interval between saves follows from what a save costs training, and is no shorter than its write") {
-    ForecastGrid grid;
-    grid.step = small_step(1);
-    grid.batch_sizes = [](std::int64_t ranks) { return 16 * ranks; };
-    grid.accelerators = {core};
-    grid.networks = {link(1)};
-    grid.world_sizes = {4};
+    ForecastGrid grid = small_grid();
     grid.run.steps = 1'000'000'000;
     const auto row = [&] { return plan_runs(grid).front(); };
     const double written = 12 * static_cast<double>(row().step.layout().parameter_elements()) / 1e9;  // seconds, at 1 GB/s
@@ -169,12 +175,7 @@ TEST_CASE("the interval between saves follows from what a save costs training, a
 }
 
 TEST_CASE("a run whose batch grows takes the time of its samples, not of its steps") {
-    ForecastGrid grid;
-    grid.step = small_step(1);
-    grid.batch_sizes = [](std::int64_t ranks) { return 16 * ranks; };
-    grid.accelerators = {core};
-    grid.networks = {link(1)};
-    grid.world_sizes = {4};
+    ForecastGrid grid = small_grid();
     grid.run.steps = 1000;
     const ForecastRow constant = plan_runs(grid).front();
     grid.batch_sizes = [](std::int64_t ranks) { return BatchSizes(16 * ranks, {500, 8 * ranks, 8 * ranks}); };
