@@ -124,7 +124,7 @@ std::optional<std::string> Spending::reason_to_stop(double now) const {
     return concat("the run has used ", used, " (", given, "), and two more steps and a save may take ", duration_text(needed));
 }
 
-std::optional<SpendingForecast> Spending::forecast(const StepsLeft& left, double now) const {
+std::optional<SpendingForecast> Spending::forecast(const RemainingSteps& left, double now) const {
     if (steps_ < 2) return std::nullopt;
     const double per_sequence = (now - first_step_end_) / static_cast<double>(sequences_);
     SpendingForecast forecast;

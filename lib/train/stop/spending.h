@@ -40,7 +40,7 @@ struct SpendingForecast {
 };
 
 /// What a run has yet to do.
-struct StepsLeft {
+struct RemainingSteps {
     std::int64_t done = 0, total = 0;  ///< steps
     std::int64_t sequences = 0;        ///< of the steps between them
 };
@@ -62,7 +62,7 @@ public:
     /// Returns why to stop now: the rest of a limit may not suffice for two more steps and a save. nullopt: continue.
     std::optional<std::string> reason_to_stop(double now) const;
     /// Returns nullopt before the second step of this start.
-    std::optional<SpendingForecast> forecast(const StepsLeft& left, double now) const;
+    std::optional<SpendingForecast> forecast(const RemainingSteps& left, double now) const;
 
     const RunLimits& limits() const { return limits_; }
 
