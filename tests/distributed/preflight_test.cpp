@@ -12,9 +12,11 @@ using nlohmann::json;
 
 namespace {
 
-std::string preflight_command(const TemporaryFolder& folder, const std::string& options, const std::string& run = "run") {
+/// With `--slow 0`, because other tests may keep a rank waiting for seconds on a machine with few cores.
+std::string preflight_command(const TemporaryFolder& folder, const std::string& options, const std::string& run = "run",
+                              const char* slow_share = "0") {
     return concat("OMP_NUM_THREADS=1 ", train_program, " preflight ", write_distributed_experiment(folder).string(), " --output ",
-                  (folder / run).string(), " --max-bytes 256 --repetitions 8 --slow 0.2 ", options);
+                  (folder / run).string(), " --max-bytes 256 --repetitions 8 --slow ", slow_share, " ", options);
 }
 
 /// Returns `command` with a simulated device fault on one rank.
@@ -76,7 +78,8 @@ TEST_CASE("a device with intermittent errors is found and named") {
 TEST_CASE("a slow rank is found and named") {
     NEEDS_TRAIN();
     const TemporaryFolder folder;
-    const CommandResult result = run_command(with_bad_device("slow", 1, preflight_command(folder, "--local-ranks 4")));
+    const CommandResult result =
+        run_command(with_bad_device("slow", 1, preflight_command(folder, "--local-ranks 4", "run", "0.2")));
     INFO(result.err);
     CHECK(result.exit_code == 5);
     CHECK(missing_words(result.out, {"FAILED  speed, rank 1 on ", "matrix product, bf16", "of the ranks' median"}) == "");
