@@ -9,9 +9,9 @@ import subprocess
 import tempfile
 
 from programs import program, program_environment
-from training_runs import PREDICTIONS, SIZES, experiment, run_ours, sample_rows, write_shard
+from training_runs import MODERN_SIZES, MODERN_VOCABULARY, PREDICTIONS, SIZES, experiment, masked_positions, run_ours, sample_rows, write_shard
 
-COLORS = {"products": "#1f77b4", "attention": "#ff7f0e", "LayerNorm": "#2ca02c", "GELU": "#9467bd", "update": "#8c564b",
+COLORS = {"products": "#1f77b4", "attention": "#ff7f0e", "LayerNorm": "#2ca02c", "GELU": "#9467bd", "rotation": "#17becf", "update": "#8c564b",
           "embeddings": "#e377c2", "loss": "#bcbd22", "rest": "#7f7f7f"}
 
 
@@ -19,7 +19,8 @@ def real_step(arguments):
     """Returns the median seconds of a step of one micro-batch, run as in step.sh and device_step.sh."""
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
-        write_shard(folder, sample_rows(arguments.micro_batch, 0.0, arguments.length))
+        write_shard(folder, sample_rows(arguments.micro_batch, 0.0, arguments.length,
+                                        predictions=masked_positions(arguments.size, arguments.length)))
         settings = experiment(arguments.size, arguments.micro_batch, folder, arguments.length)
         settings["training"]["device"] = arguments.device
         config = folder / "experiment.json"
@@ -27,11 +28,21 @@ def real_step(arguments):
         return statistics.median(run_ours(config, folder, arguments.steps, arguments.threads)["seconds"])
 
 
+def shape_of(arguments):
+    """Returns the shape of a pass, as time_parts reads it."""
+    shape = {"device": arguments.device, "rounds": arguments.rounds, "sequences": arguments.micro_batch, "length": arguments.length,
+             "masked": masked_positions(arguments.size, arguments.length)}
+    if arguments.size in MODERN_SIZES:
+        layers, hidden, heads, intermediate, global_every = MODERN_SIZES[arguments.size]
+        shape |= {"vocabulary": MODERN_VOCABULARY, "global_every": global_every}
+    else:
+        layers, hidden, heads = SIZES[arguments.size]
+        intermediate = 4 * hidden
+    return shape | {"layers": layers, "hidden": hidden, "heads": heads, "intermediate": intermediate}
+
+
 def timed_parts(arguments):
-    layers, hidden, _ = SIZES[arguments.size]
-    shape = [arguments.device, arguments.micro_batch, arguments.length, PREDICTIONS[arguments.length]]
-    command = [program("time_parts"), layers, hidden, arguments.rounds] + (shape if arguments.device == "cuda" else [])
-    return json.loads(subprocess.run(list(map(str, command)), check=True, stdout=subprocess.PIPE, text=True,
+    return json.loads(subprocess.run([program("time_parts"), json.dumps(shape_of(arguments))], check=True, stdout=subprocess.PIPE, text=True,
                                      env=program_environment(OMP_NUM_THREADS=str(arguments.threads))).stdout)
 
 
@@ -99,18 +110,18 @@ def picture(groups, step, title):
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("--size", choices=["small", "base", "large", "1.5b"], default="large")
+    parser.add_argument("--size", choices=["small", "base", "large", "1.5b", *MODERN_SIZES], default="large")
     parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
-    parser.add_argument("--micro-batch", type=int, default=16, help="sequences computed at once; must be 16 on a CPU")
-    parser.add_argument("--length", type=int, choices=PREDICTIONS, default=128, help="tokens per sequence; must be 128 on a CPU")
+    parser.add_argument("--micro-batch", type=int, default=16, help="sequences computed at once")
+    parser.add_argument("--length", type=int, default=128, help="tokens per sequence; with a BERT 128 or 512")
     parser.add_argument("--rounds", type=int, default=9)
     parser.add_argument("--steps", type=int, default=5)
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
     parser.add_argument("--picture", type=pathlib.Path, help="writes the chart (SVG) to this file")
     parser.add_argument("--json", type=pathlib.Path, help="writes the times to this file, those of the parts before the last real step")
     arguments = parser.parse_args()
-    if arguments.device == "cpu" and (arguments.micro_batch, arguments.length) != (16, 128):
-        parser.error("on a CPU only --micro-batch 16 --length 128 is supported")
+    if arguments.size in SIZES and arguments.length not in PREDICTIONS:
+        parser.error(f"--length {arguments.length}: expected 128 or 512 with --size {arguments.size}")
     step_before = real_step(arguments)
     timed = timed_parts(arguments)
     if arguments.json:

@@ -51,7 +51,7 @@ bin/bertpretrain evaluate run --shards shards
 
 bin/test_gpu >tests.log 2>&1 || { cat tests.log; give_up "test_gpu failed"; }
 tail -2 tests.log
-bin/time_parts 2 256 1 >parts.json
+bin/time_parts '{"rounds": 1, "layers": 2, "hidden": 256, "heads": 4, "intermediate": 1024}' >parts.json
 say "time_parts printed $(wc -c <parts.json) bytes"
 bin/bertpretrain --torch /opt/pytorch_cpu train configs/small.json --output run_cpu --set data.training_shards=shards \
   --set schedule.total_steps=10 >cpu.log 2>&1 || { cat cpu.log; give_up "a PyTorch without CUDA does not train"; }

@@ -30,6 +30,25 @@ TEST_CASE("on a GPU all kernels are proven within three seconds, at BERT-Large's
         }
 }
 
+TEST_CASE("on a GPU all kernels of ModernBERT-base are proven within four seconds, at 1,024 and at 8,192 tokens", "[gpu]") {
+    NEEDS_GPU();
+    const auto device = find_usable_gpu();
+    const std::vector<KernelSet> sets = available_kernels(*device);
+    for (const std::int64_t length : {1024, 8192}) {
+        ProofShape shape{768, 1152, 12, 50368, length};
+        shape.is_gated = shape.is_rotary = true;
+        shape.window = 64;
+        const Proof proof = prove_kernels(*device, sets, {shape, true, {}});
+        std::cout << "ModernBERT-base, " << length << " tokens, " << proof.seconds << " s\n"
+                  << proof_table(proof.rows) << std::flush;
+        for (const ProofRow& row : proof.rows) {
+            CAPTURE(row.operation, row.kernels, complaint_of(row));
+            CHECK((row.verdict == Verdict::correct));
+        }
+        CHECK(proof.seconds < 4);
+    }
+}
+
 TEST_CASE("on a GPU a wrong kernel and one that throws are found, and plain ATen is used instead", "[gpu]") {
     NEEDS_GPU();
     const auto device = find_usable_gpu();

@@ -4,7 +4,7 @@
 #include <filesystem>
 
 #include "gpu/gpu.h"
-#include "system/small_run.h"
+#include "system/modern_run.h"
 
 using namespace bertpretrain::testing;
 namespace fs = std::filesystem;
@@ -13,6 +13,11 @@ using nlohmann::json;
 namespace {
 
 json on_gpu(const char* precision) { return {{"training", {{"device", "cuda"}, {"precision", precision}}}}; }
+
+fs::path experiment_of(const std::string& model, const TemporaryFolder& folder, const json& patch) {
+    if (model == "modernbert") return modern_experiment(folder, patch);
+    return model == "neobert" ? neobert_experiment(folder, patch) : write_experiment(folder, patch);
+}
 
 double last_held_out_loss(const fs::path& run) {
     double loss = std::numeric_limits<double>::quiet_NaN();
@@ -26,10 +31,11 @@ double last_held_out_loss(const fs::path& run) {
 
 TEST_CASE("a run on a GPU that is stopped and resumed gives the numbers of an uninterrupted run", "[gpu]") {
     NEEDS_GPU();
-    const std::string precision = GENERATE("fp32", "bf16");
-    CAPTURE(precision);
+    const std::string precision = GENERATE("fp32", "bf16"), model = GENERATE("bert", "modernbert", "neobert");
+    CAPTURE(precision, model);
     const TemporaryFolder folder;
-    const fs::path config = write_experiment(folder, on_gpu(precision.c_str())), whole = folder / "whole", cut = folder / "cut";
+    const fs::path config = experiment_of(model, folder, on_gpu(precision.c_str())), whole = folder / "whole",
+                   cut = folder / "cut";
     const CommandResult undisturbed = train(config, whole);
     INFO(undisturbed.err);
     REQUIRE(undisturbed.exit_code == 0);
@@ -45,10 +51,15 @@ TEST_CASE("a run on a GPU that is stopped and resumed gives the numbers of an un
 
 TEST_CASE("a run on a GPU learns like one on the CPU", "[gpu]") {
     NEEDS_GPU();
+    const std::string model = GENERATE("bert", "modernbert", "neobert");
+    CAPTURE(model);
     const TemporaryFolder folder;
-    const CommandResult result = train(write_experiment(folder, on_gpu("fp32")), folder / "run");
-    INFO(result.err);
-    REQUIRE(result.exit_code == 0);
-    const double here = last_held_out_loss(finished_run().run), there = last_held_out_loss(folder / "run");
+    for (const char* device : {"cuda", "cpu"}) {
+        const json patch{{"training", {{"device", device}, {"precision", "fp32"}}}};
+        const CommandResult result = train(experiment_of(model, folder, patch), folder / device);
+        INFO(result.err);
+        REQUIRE(result.exit_code == 0);
+    }
+    const double here = last_held_out_loss(folder / "cpu"), there = last_held_out_loss(folder / "cuda");
     CHECK(std::abs(there - here) < 0.001 * here);  // same samples and, in fp32, the CPU's dropout masks
 }

@@ -1,12 +1,18 @@
-"""Stage `roofline`: roofline.py, which times each part of a step by itself."""
+"""Stages `roofline` and `modern_parts`: roofline.py, which times each part of a step of BERT or ModernBERT by itself."""
 from .stage import Result, block, read_json
 
 
-def run(stage):
-    if stage.on_gpu:
-        options = ["--size", "large", "--micro-batch", 96, "--rounds", 5, "--steps", 3]
-    else:
-        options = ["--size", "small", "--rounds", 1, "--steps", 1]
+def run_bert(stage):
+    return run(stage, ["--size", "large", "--micro-batch", 96, "--rounds", 5, "--steps", 3] if stage.on_gpu
+               else ["--size", "small", "--rounds", 1, "--steps", 1])
+
+
+def run_modern(stage):
+    return run(stage, ["--size", "modernbert_base", "--length", 1024, "--micro-batch", 64, "--rounds", 5, "--steps", 3] if stage.on_gpu
+               else ["--size", "modernbert_tiny", "--length", 256, "--micro-batch", 2, "--rounds", 1, "--steps", 1])
+
+
+def run(stage, options):
     file = stage.folder / "roofline.json"
     file.unlink(missing_ok=True)
     done = stage.run_python("roofline.py", "--device", stage.device, "--json", file, "--picture", stage.folder / "roofline.svg", *options)

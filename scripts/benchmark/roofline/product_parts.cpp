@@ -38,15 +38,17 @@ struct Named {
 };
 
 std::vector<Named> linears(const StepShape& s) {
-    const std::int64_t T = s.sequences * s.length, H = s.hidden, M = (s.sequences * s.masked + 31) / 32 * 32, R = s.sequences + M;
+    const std::int64_t T = s.sequences * s.length, H = s.hidden, F = s.intermediate, M = (s.sequences * s.masked + 31) / 32 * 32;
+    // The last layer computes the rows that the heads read: ModernBERT has no next sentence's, but a gate of the same width.
+    const std::int64_t R = s.is_modern() ? M : s.sequences + M, up = s.is_modern() ? 2 * F : F;
     const auto L = static_cast<double>(s.layers);
     return {{"query, key, value", L, T, H, 3 * H},
             {"attention output", L - 1, T, H, H},
-            {"intermediate", L - 1, T, H, 4 * H},
-            {"output", L - 1, T, 4 * H, H},
+            {"intermediate", L - 1, T, H, up},
+            {"output", L - 1, T, F, H},
             {"last attention output", 1, R, H, H},
-            {"last intermediate", 1, R, H, 4 * H},
-            {"last output", 1, R, 4 * H, H},
+            {"last intermediate", 1, R, H, up},
+            {"last output", 1, R, F, H},
             {"transform", 1, M, H, H, /*accumulate=*/true},
             {"decoder", 1, M, H, s.vocabulary, /*accumulate=*/true}};
 }

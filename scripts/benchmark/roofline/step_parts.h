@@ -11,9 +11,15 @@
 
 namespace bertpretrain::benchmark {
 
+/// The model, and the sequences of a pass.
 struct StepShape {
     at::Device device = at::kCPU;
-    std::int64_t layers = 24, hidden = 1024, sequences = 16, length = 128, masked = 20, vocabulary = 30528;
+    std::int64_t layers = 24, hidden = 1024, heads = 16, intermediate = 4096, vocabulary = 30528;
+    std::int64_t sequences = 16, length = 128, masked = 20;  ///< masked positions of each sequence
+    /// Of ModernBERT: every n-th layer is global, the others attend to `window` tokens on each side. 0: a BERT.
+    std::int64_t global_every = 0, window = 64;
+
+    bool is_modern() const { return global_every > 0; }
 };
 
 struct Part {
@@ -28,8 +34,11 @@ constexpr std::size_t operand_sets = 4;
 
 /// Returns the matmuls of every shape: the forward's, and both of the backward.
 std::vector<Part> product_parts(const StepShape& shape);
-/// Returns the fused operations, the optimizer, and the other operations bound by memory.
-std::vector<Part> other_parts(const StepShape& shape);
+/// Returns the fused operations of a BERT's pass, with dropout, and those of a ModernBERT's, without.
+std::vector<Part> bert_parts(const StepShape& shape);
+std::vector<Part> modern_parts(const StepShape& shape);
+/// Returns the parts of the optimizer's update.
+std::vector<Part> update_parts(const StepShape& shape);
 
 /// A matmul on the CPU, with the same operands by the program, by torch's mm alone (oneDNN), and by MKL's bf16 x bf16 -> fp32.
 struct MatmulCandidates {

@@ -1,6 +1,6 @@
 // Times the parts of a training step, each part once per round, and prints one JSON object.
-//   time_parts LAYERS HIDDEN ROUNDS [cuda SEQUENCES LENGTH MASKED]   cuda: on the GPU, in passes of SEQUENCES sequences
-//   time_parts roof                  only the processor's peak rate
+//   time_parts '{"device": "cpu", "rounds": 9, "layers": 24, ...}'   the shape as in step_parts.h; what is left out is as there
+//   time_parts roof                                                  only the processor's peak rate
 
 #include <algorithm>
 #include <iostream>
@@ -66,7 +66,7 @@ std::vector<Times> time_in_turns(const std::vector<std::function<void(std::size_
 void choose_matmul_libraries(const StepShape& shape) {
     ModelConfig model;
     model.bert.hidden_size = shape.hidden;
-    model.bert.intermediate_size = 4 * shape.hidden;
+    model.bert.intermediate_size = shape.is_modern() ? 2 * shape.intermediate : shape.intermediate;
     model.bert.vocab_size = shape.vocabulary;
     if (shape.device.is_cpu() && may_others_be_faster())
         use_matmul_libraries(measure_matmul_libraries(model, shape.sequences * shape.length));
@@ -81,7 +81,8 @@ json roofs(at::Device device) {
 
 json timed_parts(const StepShape& shape, int rounds, double full_rate) {
     std::vector<Part> parts = product_parts(shape);
-    for (Part& part : other_parts(shape)) parts.push_back(std::move(part));
+    for (Part& part : shape.is_modern() ? modern_parts(shape) : bert_parts(shape)) parts.push_back(std::move(part));
+    for (Part& part : update_parts(shape)) parts.push_back(std::move(part));
     std::vector<std::function<void(std::size_t)>> runs;
     for (const Part& part : parts) runs.push_back(part.run);
     std::vector<Times> times = time_in_turns(runs, rounds, shape.device, full_rate);
@@ -112,6 +113,18 @@ json timed_candidates(const StepShape& shape, int rounds) {
     return all;
 }
 
+StepShape shape_of(const json& settings) {
+    StepShape shape;
+    shape.device = device_named(settings.value("device", "cpu"), 0);
+    for (const auto& [name, field] :
+         {std::pair("layers", &shape.layers), std::pair("hidden", &shape.hidden), std::pair("heads", &shape.heads),
+          std::pair("intermediate", &shape.intermediate), std::pair("vocabulary", &shape.vocabulary),
+          std::pair("sequences", &shape.sequences), std::pair("length", &shape.length), std::pair("masked", &shape.masked),
+          std::pair("global_every", &shape.global_every), std::pair("window", &shape.window)})
+        *field = settings.value(name, *field);
+    return shape;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -120,22 +133,15 @@ int main(int argc, char** argv) {
         std::cout << roofs(at::kCPU).dump() << std::endl;
         return 0;
     }
-    const bool on_gpu = argc == 8 && std::string(argv[4]) == "cuda";
-    if (argc != 4 && !on_gpu) {
-        std::cerr << "time_parts LAYERS HIDDEN ROUNDS [cuda SEQUENCES LENGTH MASKED]\ntime_parts roof\n";
+    if (argc != 2) {
+        std::cerr << "usage: time_parts SHAPE (a JSON object) | time_parts roof\n";
         return 2;
     }
-    StepShape shape;
-    if (on_gpu) {
-        shape.device = device_named("cuda", 0);
-        shape.sequences = std::stoll(argv[5]);
-        shape.length = std::stoll(argv[6]);
-        shape.masked = std::stoll(argv[7]);
-    }
+    const json settings = json::parse(argv[1]);
+    const StepShape shape = shape_of(settings);
+    const bool on_gpu = shape.device.is_cuda();
     if (!on_gpu) keep_tensor_memory();  // as in a run: new memory from the system would cost page faults
-    shape.layers = std::stoll(argv[1]);
-    shape.hidden = std::stoll(argv[2]);
-    const int rounds = std::stoi(argv[3]);
+    const int rounds = settings.value("rounds", 9);
     choose_matmul_libraries(shape);
     json result{{"roofs_before", roofs(shape.device)}, {"threads", at::get_num_threads()}};
     result["parts"] = timed_parts(shape, rounds, result["roofs_before"].value("bf16 AMX", 0.0));

@@ -3,8 +3,6 @@
 #include <ATen/ATen.h>
 
 #include "kernels/fused_operations.h"
-#include "kernels/interface/optimizer_kernels.h"
-#include "kernels/kernels_in_use.h"
 #include "step_parts.h"
 
 namespace bertpretrain::benchmark {
@@ -14,7 +12,7 @@ constexpr double probability = 0.1, eps = 1e-12;
 
 /// The operands of one micro-batch, and the results that the forward saves for the backward.
 struct Operands {
-    std::int64_t T, H, F, M, V;
+    std::int64_t heads, T, H, F, M, V;
     SequenceLayout layout;
     RowKeys rows;
     at::Tensor ids_T, positions_T, types_T, labels_M, bias_3H, bias_F, bias_V, word_VH, position_PH, type_KH, d_word_VH;
@@ -29,7 +27,7 @@ struct Operands {
     std::vector<Set> sets;
 
     explicit Operands(const StepShape& s)
-        : T(s.sequences * s.length), H(s.hidden), F(4 * s.hidden), M(s.sequences * s.masked), V(s.vocabulary) {
+        : heads(s.heads), T(s.sequences * s.length), H(s.hidden), F(s.intermediate), M(s.sequences * s.masked), V(s.vocabulary) {
         const at::TensorOptions fp32(s.device), ids(fp32.dtype(at::kLong));
         const auto normal_bf16 = [&](at::IntArrayRef sizes) { return at::randn(sizes, fp32).to(at::kBFloat16); };
         std::vector<std::int64_t> samples_B(static_cast<std::size_t>(s.sequences));
@@ -63,7 +61,7 @@ struct Operands {
     }
 
     Dropout hidden() const { return {philox_key(1, Purpose::hidden_dropout), 1, probability}; }
-    Attention attention_shape() const { return {layout, H / 64, {philox_key(1, Purpose::attention_dropout), 1, probability}}; }
+    Attention attention_shape() const { return {layout, heads, {philox_key(1, Purpose::attention_dropout), 1, probability}}; }
     NormResult norm_forward(const Set& s) const {
         const bool again = s.fp32_TH.is_cuda();  // as the model does (encoder_layer.cpp)
         const Residual residual = again ? Residual::of(before, norm) : Residual(s.fp32_TH);
@@ -71,42 +69,14 @@ struct Operands {
     }
 };
 
-/// The optimizer's update of all parameters of the encoder.
-struct Update {
-    std::int64_t elements;
-    OptimizerState state;
-    at::Tensor gradient, compute_weights;
-    BlockedRuns blocks;
-    std::vector<TensorFactors> factors{{1.0, 0.01, 1e-4, 0}};
-
-    Update(std::int64_t count, const at::TensorOptions& fp32)
-        : elements(count),
-          state{at::randn({count}, fp32), at::zeros({count}, fp32), at::zeros({count}, fp32)},
-          gradient(at::randn({count}, fp32)),
-          compute_weights(at::zeros({count}, fp32.dtype(at::kBFloat16))),
-          blocks({{0, 0, 0, count}}) {}
-    void sum_squares() const {
-        std::vector<double> sums(blocks.parts.size());
-        optimizer_kernels_for(gradient.device()).sum_squares(gradient, blocks, sums);
-    }
-    void adamw() const {
-        optimizer_kernels_for(gradient.device())
-            .adamw({state, gradient, compute_weights, blocks, {0.9, 0.999, 1e-6, 0.1, 0.001}, factors});
-    }
-};
-
 }  // namespace
 
-std::vector<Part> other_parts(const StepShape& shape) {
+std::vector<Part> bert_parts(const StepShape& shape) {
     const auto o = std::make_shared<Operands>(shape);
     const auto L = static_cast<double>(shape.layers);
     const auto TH = static_cast<double>(o->T * o->H), TF = static_cast<double>(o->T * o->F);
     const auto MV = static_cast<double>(o->M * o->V);
     const double attention_flops = 4.0 * TH * static_cast<double>(shape.length);
-    const std::int64_t of_layers = shape.layers * 12 * shape.hidden * shape.hidden, others = (o->V + 512) * o->H;
-    const std::int64_t parameters = of_layers + others;
-    const auto update = std::make_shared<Update>(parameters, at::TensorOptions(shape.device));
-    const auto P = static_cast<double>(parameters);
     return {
         {"attention, forward", L, attention_flops, 0,
          [o](std::size_t i) { attention(o->sets[i].qkv_T3H, o->bias_3H, o->attention_shape()); }, "attention"},
@@ -149,12 +119,6 @@ std::vector<Part> other_parts(const StepShape& shape) {
              softmax_cross_entropy(o->sets[i].logits_MV, o->bias_V, o->labels_M, 1e-3, o->d_bias_V, o->totals_2);
          },
          "loss"},
-        {"zeroing of gradients outside the layers", 1, 0, 4 * static_cast<double>(others),
-         [update, others](std::size_t) { update->gradient.narrow(0, 0, others).zero_(); }, "update"},
-        {"gradient norm", 1, 0, 4 * P, [update](std::size_t) { update->sum_squares(); }, "update"},
-        {"AdamW", 1, 0, (4 + 3 * 8 + 2) * P, [update](std::size_t) { update->adamw(); }, "update"},
-        {"copy (reference for the update)", 0, 0, 8 * P,
-         [update](std::size_t) { update->state.exp_avg.copy_(update->state.master); }, "update"},
     };
 }
 

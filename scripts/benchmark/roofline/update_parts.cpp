@@ -1,0 +1,51 @@
+#include <ATen/ATen.h>
+
+#include "kernels/interface/optimizer_kernels.h"
+#include "kernels/kernels_in_use.h"
+#include "step_parts.h"
+
+namespace bertpretrain::benchmark {
+namespace {
+
+/// The optimizer's update of all parameters of the encoder.
+struct Update {
+    std::int64_t elements;
+    OptimizerState state;
+    at::Tensor gradient, compute_weights;
+    BlockedRuns blocks;
+    std::vector<TensorFactors> factors{{1.0, 0.01, 1e-4, 0}};
+
+    Update(std::int64_t count, const at::TensorOptions& fp32)
+        : elements(count),
+          state{at::randn({count}, fp32), at::zeros({count}, fp32), at::zeros({count}, fp32)},
+          gradient(at::randn({count}, fp32)),
+          compute_weights(at::zeros({count}, fp32.dtype(at::kBFloat16))),
+          blocks({{0, 0, 0, count}}) {}
+    void sum_squares() const {
+        std::vector<double> sums(blocks.parts.size());
+        optimizer_kernels_for(gradient.device()).sum_squares(gradient, blocks, sums);
+    }
+    void adamw() const {
+        optimizer_kernels_for(gradient.device())
+            .adamw({state, gradient, compute_weights, blocks, {0.9, 0.999, 1e-6, 0.1, 0.001}, factors});
+    }
+};
+
+}  // namespace
+
+std::vector<Part> update_parts(const StepShape& s) {
+    const std::int64_t H = s.hidden, of_layers = s.layers * (4 * H * H + (s.is_modern() ? 3 : 2) * H * s.intermediate);
+    const std::int64_t others = (s.vocabulary + (s.is_modern() ? 0 : 512)) * H, parameters = of_layers + others;
+    const auto update = std::make_shared<Update>(parameters, at::TensorOptions(s.device));
+    const auto P = static_cast<double>(parameters);
+    return {
+        {"zeroing of gradients outside the layers", 1, 0, 4 * static_cast<double>(others),
+         [update, others](std::size_t) { update->gradient.narrow(0, 0, others).zero_(); }, "update"},
+        {"gradient norm", 1, 0, 4 * P, [update](std::size_t) { update->sum_squares(); }, "update"},
+        {"AdamW", 1, 0, (4 + 3 * 8 + 2) * P, [update](std::size_t) { update->adamw(); }, "update"},
+        {"copy (reference for the update)", 0, 0, 8 * P,
+         [update](std::size_t) { update->state.exp_avg.copy_(update->state.master); }, "update"},
+    };
+}
+
+}  // namespace bertpretrain::benchmark
