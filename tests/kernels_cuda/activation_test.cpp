@@ -72,7 +72,7 @@ TEST_CASE("gated activations on CUDA equal the reference at every width, aligned
             }
 }
 
-TEST_CASE("queries and keys are rotated on CUDA as by the reference, forward and inverse") {
+TEST_CASE("queries and keys are rotated on CUDA as by the reference, aligned or not, forward and inverse") {
     for (const at::ScalarType compute_dtype : {at::kFloat, at::kBFloat16})
         for (const std::int64_t D : {2, 10, 64})
             for (const bool inverse : {false, true}) {
@@ -81,10 +81,12 @@ TEST_CASE("queries and keys are rotated on CUDA as by the reference, forward and
                 const std::int64_t T = 19, N = 5;
                 const at::Tensor qkv_T3H = random.normal({T, 3 * N * D}, compute_dtype), positions_T = random.below(30, T);
                 const Rotary rotary{random.normal({30, D}), N, inverse};
-                at::Tensor ours = qkv_T3H.clone(), right = qkv_T3H.clone();
+                at::Tensor ours = qkv_T3H.clone(), moved = unaligned(qkv_T3H), right = qkv_T3H.clone();
                 cuda::rotate(ours, positions_T, rotary);
+                cuda::rotate(moved, positions_T, rotary);
                 reference::rotate(right, positions_T, rotary);
                 CHECK_ROUNDED(ours, right);
+                CHECK_ROUNDED(moved, right);
             }
 }
 

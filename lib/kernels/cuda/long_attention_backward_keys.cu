@@ -145,7 +145,8 @@ __device__ __forceinline__ void store_keys(const LongAttentionBackward& pass, co
 }
 
 template <int D, bool drops, bool windowed>
-__global__ void __launch_bounds__(block_threads, 3) keys_block(const __grid_constant__ LongAttentionBackward pass) {
+__global__ void __launch_bounds__(block_threads, blocks_on_multiprocessor(3, 2))
+    keys_block(const __grid_constant__ LongAttentionBackward pass) {
     const AttentionInputs<Bf16>& in = pass.in;
     const PartOfHead<block_keys> part(in, blockIdx.x);
     const HeadOfSequence& at = part.at;

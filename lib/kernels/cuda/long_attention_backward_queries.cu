@@ -176,7 +176,8 @@ __device__ __forceinline__ void store_queries(const LongAttentionBackward& pass,
 }
 
 template <int D, bool drops, bool windowed>
-__global__ void __launch_bounds__(attention_threads, 2) queries_block(const __grid_constant__ LongAttentionBackward pass) {
+__global__ void __launch_bounds__(attention_threads, blocks_on_multiprocessor(2, 1))
+    queries_block(const __grid_constant__ LongAttentionBackward pass) {
     const AttentionInputs<Bf16>& in = pass.in;
     const PartOfHead<block_queries> part(in, blockIdx.x);
     const HeadOfSequence& at = part.at;

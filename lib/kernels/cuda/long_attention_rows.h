@@ -32,6 +32,18 @@ __device__ __forceinline__ void wait_for_copies() {
 #endif
 }
 
+/// How many blocks of a kernel a multiprocessor is to hold, for __launch_bounds__: fewer where it has 100 KB of shared memory
+/// (compute capability 8.6, 8.9, 12.x) instead of 164 KB or more. The threads may then use more registers; on 12.x they would be
+/// spilled.
+constexpr int blocks_on_multiprocessor(int usually, int in_100_kb) {
+#if defined(__CUDA_ARCH__) && (__CUDA_ARCH__ == 860 || __CUDA_ARCH__ == 890 || __CUDA_ARCH__ >= 1200)
+    return usually > in_100_kb ? in_100_kb : usually;
+#else
+    static_cast<void>(in_100_kb);
+    return usually;
+#endif
+}
+
 /// Which of 64 keys a warp computes: all, those that exist, or those that exist and that one of its queries attends to.
 enum class KeysRead { all, existing, in_window };
 

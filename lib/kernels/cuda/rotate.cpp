@@ -11,7 +11,7 @@ void rotate(at::Tensor& qkv_T3H, const at::Tensor& positions_T, const Rotary& ro
         using W = decltype(w);
         rotate_rows<W>({T, width, 2 * rotary.heads, half, positions_T.const_data_ptr<std::int64_t>(), fp32_data(rotary.angles_PD),
                         rotary.inverse ? -1.0F : 1.0F, compute_data<W>(qkv_T3H)},
-                       current_stream());
+                       in_quads(half, {qkv_T3H, rotary.angles_PD}), current_stream());
     });
 }
 

@@ -18,7 +18,8 @@ struct RotatedRows {
     float sign;           ///< of the sines; -1 rotates back
     W* at;
 };
+/// @param quads  whether `half` is a multiple of 4 and all pointers are aligned to 16 bytes
 template <class W>
-void rotate_rows(const RotatedRows<W>& pass, cudaStream_t stream);
+void rotate_rows(const RotatedRows<W>& pass, bool quads, cudaStream_t stream);
 
 }  // namespace bertpretrain::cuda
