@@ -49,6 +49,10 @@ class StrongestBert(nn.Module):
         self.transform, self.pooler, self.next_sentence = nn.Linear(hidden, hidden), nn.Linear(hidden, hidden), nn.Linear(hidden, 2)
         self.decoder_bias = nn.Parameter(torch.zeros(vocabulary))
 
+    def compiled_parts(self):
+        """Returns the modules to compile one by one. The layers share one compilation."""
+        return self.layers
+
     def forward(self, batch):
         x_TH = self.norm(self.word(batch["ids_T"]) + self.position(batch["positions_T"]) + self.segment(batch["segments_T"]))
         x_TH = F.dropout(x_TH, self.dropout, self.training)
@@ -59,6 +63,10 @@ class StrongestBert(nn.Module):
         pooled_BH = torch.tanh(self.pooler(x_TH[batch["first_B"]]))
         return (F.cross_entropy(logits_MV.float(), batch["labels_M"]) +
                 F.cross_entropy(self.next_sentence(pooled_BH).float(), batch["next_B"]))
+
+
+def model_of(size, places):
+    return StrongestBert(*SIZES[size], 30528, max(512, places))
 
 
 def batch_of_rows(rows, device):
@@ -106,14 +114,14 @@ def weights_of(hf):
 def agrees_with_hf():
     """Returns the largest relative difference of the loss and of the word embeddings' gradient, in fp32 without dropout, with and
     without padding, on the CPU."""
-    from hf_model import batch_of, model_of
-    hf = model_of("tiny").eval()
+    import hf_model
+    hf = hf_model.model_of("tiny").eval()
     ours = StrongestBert(*SIZES["tiny"], hf.config.vocab_size, hf.config.max_position_embeddings).eval()
     ours.load_state_dict(weights_of(hf))
     worst = 0.0
     for padding in (0.0, 0.3):
         hf.zero_grad(), ours.zero_grad()
-        theirs, mine = hf(**batch_of("tiny", 4, padding)).loss, ours(batch_of_rows(sample_rows(4, padding), "cpu"))
+        theirs, mine = hf(**hf_model.batch_of("tiny", 4, padding)).loss, ours(batch_of_rows(sample_rows(4, padding), "cpu"))
         theirs.backward(), mine.backward()
         of_hf, of_ours = hf.bert.embeddings.word_embeddings.weight.grad, ours.word.weight.grad
         worst = max(worst, abs(mine.item() / theirs.item() - 1), ((of_ours - of_hf).norm() / of_hf.norm()).item())

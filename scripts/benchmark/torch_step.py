@@ -1,15 +1,18 @@
 """PyTorch's sides of device_step.py: optimizer steps with bf16 autocast, fused AdamW and gradient accumulation.
 
 Reads tasks from standard input, one JSON object per line, and answers each with one line, in order: its result, or {"error": text}.
-    {"way": "check"}                   {"difference": between strongest and Hugging Face's model; null without transformers}
+    {"way": "check", "size", "device"}
+                                       {"difference": of strongest from Hugging Face's model, of a ModernBERT also of hf-flash; null without
+                                        transformers; "kernel_difference": of ModernBERT's attention on the GPU from the CPU's, else null}
     {"way": "roof", "device"}          {"flops_per_second": of a matmul of 8,192 x 8,192 matrices in bf16 (1,024 x 1,024 on a CPU)}
-    {"way": hf | hf-compile | strongest, "side": a name, "size", "device", "micro_batch", "accumulation", "steps", "padding", "places",
-     "compile": whole | layers, "micro_batches": those to try, or null}
+    {"way": hf | hf-compile | hf-flash | hf-flash-compile | strongest, "side": a name, "size", "device", "micro_batch", "accumulation",
+     "steps", "padding", "places", "compile": whole | layers, "micro_batches": those to try, or null}
                                        {"seconds": of each step, "device_bytes", "micro_batch"}
 A side's model is kept in host memory for its next task, so that the device is free in between and nothing is compiled twice.
 strongest uses the fastest number of sequences per pass among `micro_batches`; null tries all that divide a step evenly.
 """
 import gc
+import importlib
 import importlib.util
 import json
 import os
@@ -20,7 +23,7 @@ import traceback
 
 import torch
 
-from training_runs import MODERN_SIZES, SIZES, WARM_UP, sample_rows
+from training_runs import MODERN_SIZES, WARM_UP, masked_positions, sample_rows
 
 
 def wait(device):
@@ -50,6 +53,11 @@ def free(device):
         torch.cuda.empty_cache()
 
 
+def strongest_of(size):
+    """Returns the module of the strongest PyTorch step for a size."""
+    return importlib.import_module("strongest_modernbert" if size in MODERN_SIZES else "strongest_bert")
+
+
 class Side:
     """One implementation that trains in passes of `micro_batch` sequences."""
 
@@ -58,23 +66,25 @@ class Side:
         self.passes = task["micro_batch"] * task["accumulation"] // micro_batch
         what = (task["padding"], task["places"])
         if task["way"] == "strongest":
-            from strongest_bert import StrongestBert, batch_of_rows
+            strongest = strongest_of(task["size"])
             torch.manual_seed(0)
             with torch.device(self.device):  # initializing the weights is fast there
-                self.model = StrongestBert(*SIZES[task["size"]], 30528, max(512, task["places"]))
-            self.inputs, layers = {"batch": batch_of_rows(sample_rows(micro_batch, *what), self.device)}, self.model.layers
+                self.model = strongest.model_of(task["size"], task["places"])
+            rows = sample_rows(micro_batch, *what, predictions=masked_positions(task["size"], task["places"]))
+            self.inputs, parts = {"batch": strongest.batch_of_rows(rows, self.device)}, self.model.compiled_parts()
         else:
-            from hf_model import batch_of, model_of
+            from hf_model import RAGGED, batch_of, model_of
             with torch.device(self.device):
-                self.model = model_of(task["size"])
+                self.model = model_of(task["size"], RAGGED if "flash" in task["way"] else "sdpa")
             self.inputs = {name: values.to(self.device) for name, values in batch_of(task["size"], micro_batch, *what).items()}
-            layers = self.model.model.layers if task["size"] in MODERN_SIZES else self.model.bert.encoder.layer
+            parts = self.model.model.layers if task["size"] in MODERN_SIZES else self.model.bert.encoder.layer
         self.forward = self.model
-        if task["way"] != "hf" and task["compile"] == "whole":
-            self.forward = torch.compile(self.model)
-        elif task["way"] != "hf":
-            for layer in layers:  # the layers share one compilation
-                layer.compile()
+        compiles = task["way"] == "strongest" or "compile" in task["way"]
+        if compiles and task["compile"] == "whole":
+            self.forward = torch.compile(self.model, dynamic=False)  # a side has one shape
+        elif compiles:
+            for part in parts:  # the layers share their compilations
+                part.compile(dynamic=False)
         self.optimizer = torch.optim.AdamW(self.model.parameters(), lr=1e-4, fused=True)
 
     def move(self, device):
@@ -139,8 +149,9 @@ def answer(task, sides):
     if task["way"] == "roof":
         return {"flops_per_second": roof(task["device"])}
     if task["way"] == "check":
-        from strongest_bert import agrees_with_hf
-        return {"difference": agrees_with_hf() if importlib.util.find_spec("transformers") else None}
+        strongest, has_kernels = strongest_of(task["size"]), task["size"] in MODERN_SIZES and task["device"] == "cuda"
+        return {"difference": strongest.agrees_with_hf() if importlib.util.find_spec("transformers") else None,
+                "kernel_difference": strongest.kernel_difference(task["device"]) if has_kernels else None}
     return time_side(task, sides)
 
 

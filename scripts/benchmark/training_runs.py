@@ -49,11 +49,14 @@ def write_shard(folder, rows):
 
 
 def experiment(size, micro_batch, folder, places=LENGTH):
+    """Returns an experiment of our program. A ModernBERT has no dropout, as in transformers' default: our own default is 0.1 on
+    attention's output."""
     data = {"training_shards": str(folder), "sequence_length": places}
     if size in MODERN_SIZES:
         layers, hidden, heads, intermediate, global_every = MODERN_SIZES[size]
         model = {"model_type": "modernbert", "hidden_size": hidden, "num_hidden_layers": layers, "num_attention_heads": heads,
-                 "intermediate_size": intermediate, "vocab_size": MODERN_VOCABULARY, "global_attn_every_n_layers": global_every}
+                 "intermediate_size": intermediate, "vocab_size": MODERN_VOCABULARY, "global_attn_every_n_layers": global_every,
+                 "attention_output_dropout": 0.0}
         data["objective"] = "mlm"
     else:
         layers, hidden, heads = SIZES[size]

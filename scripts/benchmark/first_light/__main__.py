@@ -10,7 +10,7 @@ import traceback
 
 from programs import program, program_environment
 
-from . import device, gpu_tests, learning, nccl, passes, proof, roofline, sanitizer, step
+from . import attention, device, gemms, gpu_tests, learning, nccl, passes, proof, ranks, roofline, sanitizer, step
 from .results import read, write
 from .stage import FAILED, PASSED, TIMED_OUT, UNAVAILABLE, Result, Stage
 
@@ -20,13 +20,20 @@ STAGES = {  # name: (title, function, limit as a share of --minutes). The most i
     "step": ("the training step of 128 tokens compared with PyTorch's", step.run_128, 0.4),
     "roofline": ("the time of each part of a training step", roofline.run_bert, 0.15),
     "modern_parts": ("the time of each part of a ModernBERT's training step", roofline.run_modern, 0.15),
-    "learning": ("learning on the device and on the CPU", learning.run, 0.15),
+    "learning": ("learning on the device and on the CPU", learning.run_bert, 0.15),
+    "modern_learning": ("a ModernBERT's learning on the device and on the CPU", learning.run_modern, 0.15),
     "proof": ("preflight: whether the device computes correctly", proof.run, 0.1),
     "memory": ("memory compared with the estimate of `plan`", passes.run_memory, 0.1),
     "sanitizer": ("compute-sanitizer on the kernel tests", sanitizer.run, 0.25),
     "sweep": ("the training step by sequences per pass", passes.run_sweep, 0.25),
     "step512": ("the training step of 512 tokens compared with PyTorch's", step.run_512, 0.4),
     "nccl": ("a single process that communicates through NCCL", nccl.run, 0.1),
+    "ranks": ("several ranks on one device", ranks.run, 0.25),
+    "modern_1024": ("ModernBERT-base's step of packed rows of 1,024 tokens compared with PyTorch's", step.run_modernbert_1024, 0.25),
+    "modern_8192": ("ModernBERT-base's step of rows of 8,192 tokens compared with PyTorch's", step.run_modernbert_8192, 0.25),
+    "modern_large": ("ModernBERT-large's step of packed rows of 1,024 tokens compared with PyTorch's", step.run_modernbert_large, 0.25),
+    "gemms": ("the GEMMs of an encoder layer in bf16 and in fp8", gemms.run, 0.15),
+    "attention": ("the attention of libtorch and of cuDNN", attention.run, 0.1),
 }
 
 

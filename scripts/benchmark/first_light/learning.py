@@ -1,4 +1,5 @@
-"""Stage `learning`: trains the quickstart's model from the same seed on the device and on the CPU, and compares the held-out losses."""
+"""Stages `learning` and `modern_learning`: train a small BERT or ModernBERT from the same seed on the device and on the CPU, and compare
+the held-out losses."""
 import json
 import shutil
 import statistics
@@ -10,18 +11,34 @@ from . import sample_data
 from .stage import FAILED, PASSED, TIMED_OUT, Result, block, table
 
 # Dropout masks depend on the sample, not on the device.
-DROPOUT = ["--set", "model.hidden_dropout_prob=0.1", "--set", "model.attention_probs_dropout_prob=0.1"]
+DROPOUT = {"hidden_dropout_prob": 0.1, "attention_probs_dropout_prob": 0.1}
+MODERN = {"model_type": "modernbert", "hidden_size": 256, "num_hidden_layers": 4, "num_attention_heads": 4, "intermediate_size": 384,
+          "local_attention": 64, "attention_dropout": 0.1, "attention_output_dropout": 0.1}
 # Two runs on one CPU must agree to the bit, but each would measure which matmul library is fastest, and libraries round differently.
 SAME_MATMUL = ["--set", "training.cpu_matmul=onednn"]
 TITLE = "Held-out masked-word loss from the same seed"
 
 
-def start(stage, name, device, data, steps):
+def write_config(stage, is_modern):
+    """Writes configs/small.json with dropout, or with a ModernBERT of windows of 32 tokens on each side, and returns its path."""
+    settings = json.loads((PROJECT / "configs/small.json").read_text())
+    if is_modern:
+        settings["model"] = MODERN
+        settings["data"] |= {"objective": "mlm", "masking": "dynamic", "masked_lm_prob": 0.3}
+        settings["optimizer"] |= {"name": "stable_adamw", "max_grad_norm": 0.0}
+    else:
+        settings["model"] |= DROPOUT
+    file = stage.folder / "experiment.json"
+    file.write_text(json.dumps(settings))
+    return file
+
+
+def start(stage, config, name, device, data, steps):
     shutil.rmtree(stage.folder / name, ignore_errors=True)
-    return stage.start([program("bertpretrain"), "train", PROJECT / "configs/small.json", "--output", stage.folder / name, *data,
+    return stage.start([program("bertpretrain"), "train", config, "--output", stage.folder / name, *data,
                         "--set", f"training.device={device}", "--set", f"schedule.total_steps={steps}",
                         "--set", f"evaluation.every_steps={steps // 10}", "--set",
-                        f"evaluation.max_sequences={200 if stage.on_gpu else 32}", "--set", "checkpoint.save_every_steps=0", *DROPOUT,
+                        f"evaluation.max_sequences={200 if stage.on_gpu else 32}", "--set", "checkpoint.save_every_steps=0",
                         *([] if stage.on_gpu else SAME_MATMUL)], name)
 
 
@@ -38,12 +55,20 @@ def draw(stage, curves):
         (stage.folder / "learning.svg").write_text(done.output)
 
 
-def run(stage):
-    data = sample_data.make(stage, "learning")
+def run_bert(stage):
+    return run(stage, False)
+
+
+def run_modern(stage):
+    return run(stage, True)
+
+
+def run(stage, is_modern):
+    data, config = sample_data.make(stage, "learning"), write_config(stage, is_modern)
     steps = 10 if not stage.on_gpu else 1000 if stage.remaining() > 100 else 400
     # The GPU and the CPU compute at the same time.
-    runs = {"gpu" if stage.on_gpu else "cpu_again": start(stage, "device", stage.device, data, steps),
-            "cpu": start(stage, "cpu", "cpu", data, steps)}
+    runs = {"gpu" if stage.on_gpu else "cpu_again": start(stage, config, "device", stage.device, data, steps),
+            "cpu": start(stage, config, "cpu", "cpu", data, steps)}
     done = {name: stage.finish(started) for name, started in runs.items()}
     files = {name: stage.folder / ("cpu" if name == "cpu" else "device") / "metrics.jsonl" for name in runs}
     curves = {name: curve(file) if file.exists() else {} for name, file in files.items()}
