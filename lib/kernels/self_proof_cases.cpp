@@ -1,6 +1,7 @@
 #include "kernels/self_proof_cases.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <type_traits>
 
@@ -86,15 +87,25 @@ ProofComputation gated_activation(ProofInputs in) {
 }
 
 ProofComputation rotation(ProofInputs in) {
-    const std::int64_t T = in.tokens(), H = in.shape.hidden, P = in.shape.longest_sequence;
-    const at::Tensor qkv = in.normal({T, 3 * H}, in.shape.compute_dtype), positions = in.below(P, T),
-                     angles = in.normal({P, H / in.shape.heads});
+    const std::int64_t T = in.tokens(), H = in.shape.hidden;
+    const at::Tensor qkv = in.normal({T, 3 * H}, in.shape.compute_dtype), positions = in.below(in.shape.longest_sequence, T);
+    const Rotary rotary = in.rotary();
     return [=](const KernelSet& set) -> Results {
         at::Tensor forward = qkv.clone(), back = qkv.clone();
-        set.functions.rotate(forward, positions, {angles, in.shape.heads, false});
-        set.functions.rotate(back, positions, {angles, in.shape.heads, true});
+        set.functions.rotate(forward, positions, rotary);
+        set.functions.rotate(back, positions, rotary.inverted());
         return {rounded("the rotation", forward), rounded("the rotation back", back)};
     };
+}
+
+/// Returns the square root of each token's sequence length, T x 1. Multiplied by it, the contexts and gradients of random inputs
+/// have the same size in sequences of any length. Else the rounding in a sequence of one token, whose gradients of query and key
+/// are differences of equal numbers, would be compared with the small gradients of a long sequence.
+at::Tensor weights_of_sequences(const ProofInputs& in) {
+    std::vector<at::Tensor> weights;
+    for (std::int64_t b = 0; b < in.layout.sequences(); ++b)
+        weights.push_back(at::full({in.layout.length(b), 1}, std::sqrt(static_cast<double>(in.layout.length(b)))));
+    return at::cat(weights).to(in.device);
 }
 
 /// Attention, with some rows after the last sequence that belong to no sequence.
@@ -104,18 +115,21 @@ ProofComputation attention(ProofInputs in, double probability, std::int64_t wind
     const at::ScalarType compute_dtype = in.shape.compute_dtype;
     // Same bounds as in the tests: kernels round q, k and v after adding the bias; the reference does not.
     const double forward_bound = compute_dtype == at::kBFloat16 ? 1e-2 : 1e-5, backward_bound = 2 * forward_bound;
-    const at::Tensor qkv = in.normal({T, 3 * H}, compute_dtype), bias = in.normal({3 * H}),
-                     d_context = in.normal({T, H}, compute_dtype);
+    const bool is_rotary = in.shape.is_rotary;  // models with rotary positions have no biases
+    const at::Tensor qkv = in.normal({T, 3 * H}, compute_dtype), bias = is_rotary ? at::Tensor() : in.normal({3 * H}),
+                     d_context = in.normal({T, H}, compute_dtype), weights_T1 = weights_of_sequences(in);
     const Dropout dropout = in.dropout(probability, Purpose::attention_dropout);
+    const Rotary rotary = is_rotary ? in.rotary() : Rotary{};
+    const at::Tensor positions = is_rotary ? in.below(in.shape.longest_sequence, T) : at::Tensor();
     return [=](const KernelSet& set) -> Results {
-        const Attention shape{in.layout, in.shape.heads, dropout, window};
-        const at::Tensor d_bias = in.zeros({3 * H});
+        const Attention shape{in.layout, in.shape.heads, dropout, window, rotary, positions};
+        const at::Tensor d_bias = is_rotary ? at::Tensor() : in.zeros({3 * H});
         const AttentionResult forward = set.functions.attention(qkv, bias, shape);
         const at::Tensor d_qkv = set.functions.attention_backward(d_context, qkv, bias, forward, shape, d_bias);
-        return {{"the context", forward.context_TH.narrow(0, 0, used), forward_bound},
-                {"the gradient of q, k and v", d_qkv.narrow(0, 0, used), backward_bound},
+        return {{"the context", forward.context_TH.narrow(0, 0, used) * weights_T1, forward_bound},
+                {"the gradient of q, k and v", d_qkv.narrow(0, 0, used) * weights_T1, backward_bound},
                 {"the gradient of the biases", d_bias, backward_bound},
-                {"the gradient of the key's bias", d_bias.narrow(0, H, H), 0},
+                {"the gradient of the key's bias", is_rotary ? at::Tensor() : d_bias.narrow(0, H, H), 0},
                 {"the context of rows in no sequence", forward.context_TH.narrow(0, used, padding_rows), 0},
                 {"the gradient of rows in no sequence", d_qkv.narrow(0, used, padding_rows), 0}};
     };

@@ -17,6 +17,9 @@ public:
     at::Tensor below(std::int64_t bound, std::int64_t count);
     at::Tensor zeros(at::IntArrayRef sizes, at::ScalarType type = at::kFloat) const;
 
+    /// Random cosines and sines, for positions below the longest sequence's length.
+    Rotary rotary() { return {normal({shape.longest_sequence, shape.hidden / shape.heads}), shape.heads}; }
+
     std::int64_t tokens() const { return layout.tokens(); }
     RowKeys rows() const;
     Dropout dropout(double probability, Purpose purpose) const { return {philox_key(77, purpose), 3, probability}; }

@@ -108,7 +108,8 @@ TEST_CASE("on a GPU rows of word embeddings alone, and activations without a bia
     }
 }
 
-TEST_CASE("on a GPU attention without biases equals the reference, at lengths and windows of published models", "[gpu]") {
+TEST_CASE("on a GPU attention of rotated queries and keys equals the reference, at lengths and windows of published models",
+          "[gpu]") {
     NEEDS_GPU();
     const auto device = find_usable_gpu();
     RandomTensors random(9);
@@ -122,7 +123,10 @@ TEST_CASE("on a GPU attention without biases equals the reference, at lengths an
                 const std::int64_t T = batch.tokens() + padding_rows;
                 const at::Tensor qkv = random.normal({T, 3 * H}, at::kBFloat16).to(*device),
                                  d_context = random.normal({T, H}, at::kBFloat16).to(*device);
-                const Attention shape{batch.layout, N, dropout_of(probability, Purpose::attention_dropout), window};
+                const Rotary rotary{random.normal({4096, D}).to(*device), N};
+                const at::Tensor positions = random.below(4096, T).to(*device);
+                const Dropout dropout = dropout_of(probability, Purpose::attention_dropout);
+                const Attention shape{batch.layout, N, dropout, window, rotary, positions};
                 const AttentionResult ours = attention(qkv, {}, shape), right = reference::attention(qkv, {}, shape);
                 CHECK(relative_error(ours.context_TH, right.context_TH) < 1e-2);
                 CHECK(relative_error(ours.log_sum_exp_TN, right.log_sum_exp_TN) < 1e-2);

@@ -75,6 +75,23 @@ Results expected(const Inputs& in, const Ragged& batch, std::int64_t heads, doub
 
 }  // namespace
 
+TEST_CASE("attention's backward rotates the gradients of rotated queries and keys back") {
+    const Ragged batch = ragged({5, 1, 17});
+    const std::int64_t N = 2, D = 64;
+    for (const at::ScalarType compute_dtype : {at::kFloat, at::kBFloat16})
+        for (const Operations& operations : both_implementations) {
+            CAPTURE(operations.name, compute_dtype);
+            const Inputs in(batch.tokens(), N * D, compute_dtype, 1, /*has_bias=*/false);
+            RandomTensors random(4);
+            const Rotary rotary{random.normal({50, D}), N};
+            const Attention plain{batch.layout, N, {}}, rotated{batch.layout, N, {}, 0, rotary, random.below(50, batch.tokens())};
+            const AttentionResult forward = operations.attention(in.qkv_T3H, {}, rotated);
+            at::Tensor right_T3H = operations.attention_backward(in.d_context_TH, in.qkv_T3H, {}, forward, plain, {});
+            operations.rotate(right_T3H, rotated.positions_T, rotary.inverted());
+            CHECK(same_bits(operations.attention_backward(in.d_context_TH, in.qkv_T3H, {}, forward, rotated, {}), right_T3H));
+        }
+}
+
 TEST_CASE("attention over ragged sequences and its backward equal autograd, with and without a bias") {
     const Ragged batch = ragged({1, 2, 17, 43, 3});
     for (const at::ScalarType compute_dtype : {at::kFloat, at::kBFloat16})

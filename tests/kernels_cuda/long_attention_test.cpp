@@ -26,6 +26,14 @@ TEST_CASE("long attention on CUDA equals the reference without a bias") {
     check_long({{150, 1, 20}, 1, 64, 0.1, 3}, /*has_bias=*/false);
 }
 
+TEST_CASE("attention on CUDA rotates the gradients of rotated queries and keys back, in every kernel", "[system]") {
+    const Case what = GENERATE(Case{{150, 1, 20}, 2, 64, 0.1, 3}, Case{{140, 19}, 3, 32, 0, 0, 20}, Case{{77, 5}, 2, 64, 0, 2},
+                               Case{{140, 3}, 2, 16, 0.1, 1});
+    Inputs in(what);
+    in.rotate();
+    check_attention(in, Rounded::queries);
+}
+
 TEST_CASE("long attention on CUDA drops what the reference drops, forward and backward", "[system]") {
     check_long({{257, 33}, 2, 64, 0.1, 3});
     check_long({{200}, 1, 32, 0.5});

@@ -20,6 +20,8 @@ struct Inputs {
     Case what;
     Ragged batch;
     at::Tensor qkv_T3H, bias_3H, d_context_TH;
+    Rotary rotary{};  ///< as Attention::rotary
+    at::Tensor positions_T{};
 
     explicit Inputs(const Case& what_) : what(what_), batch(ragged(what_.lengths)) {
         RandomTensors random(static_cast<std::uint64_t>(what.head_size + what.heads));
@@ -29,7 +31,14 @@ struct Inputs {
         d_context_TH = random.normal({T, H}, at::kBFloat16);
     }
     Attention shape() const {
-        return {batch.layout, what.heads, dropout_of(what.dropout, Purpose::attention_dropout), what.window};
+        return {batch.layout, what.heads, dropout_of(what.dropout, Purpose::attention_dropout), what.window, rotary, positions_T};
+    }
+    /// Makes queries and keys rotated ones, without biases.
+    void rotate() {
+        RandomTensors random(11);
+        bias_3H = at::Tensor();
+        rotary = {random.normal({2000, what.head_size}), what.heads};
+        positions_T = random.below(2000, qkv_T3H.size(0));
     }
 };
 

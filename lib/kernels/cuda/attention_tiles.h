@@ -43,6 +43,18 @@ __device__ inline Band band_of(int first, int count, int reach, int length) {
     return {begin > 0 ? begin : 0, end < length ? end : length};
 }
 
+/// Returns the keys that all of these queries attend to, which are also the queries that attend to all of these keys. It is
+/// empty, with an end before its begin, if there are none.
+__device__ inline Band band_of_all(int first, int count, int reach, int length) {
+    const int begin = first + count - 1 - reach, end = first + reach + 1;
+    return {begin > 0 ? begin : 0, end < length ? end : length};
+}
+
+/// Whether all of the rows [first, first + count) are in the band.
+__device__ inline bool contains(const Band& band, int first, int count) {
+    return first >= band.begin && first + count <= band.end;
+}
+
 /// Whether a query does not attend to a key because the key is too far away.
 __device__ inline bool is_outside(int query, int key, int reach) {
     return static_cast<unsigned>(key - query + reach) > 2 * static_cast<unsigned>(reach);

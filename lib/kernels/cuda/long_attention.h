@@ -60,6 +60,8 @@ struct LongAttentionBackward {
     Bf16* biased_queries_TH;  ///< likewise
     float* query_sums_PH;     ///< sums of the queries' gradients over each wide tile
     float* value_sums_PH;     ///< likewise of the values, over each narrow tile
+    const float* angles_PD;   ///< of the rotation of queries and keys, whose gradients are rotated back; null: none
+    const std::int64_t* positions_T;
 };
 
 /// Returns the shared memory per block, in bytes, that a kernel needs for heads of this size; nothing if there is none for them.

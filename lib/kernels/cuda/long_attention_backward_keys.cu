@@ -66,13 +66,15 @@ struct KeysOfWarp {
 
 /// Adds 64 queries to the gradients of a warp's keys, which lack the factor 1 / sqrt(D), and of its values.
 /// @param read  the queries that attend to one of the warp's keys, counted from the first of the 64
+/// @param of_all  likewise the queries that attend to all of them
 /// @param distance  from the warp's first key to the first of the 64 queries @param reach  as AttentionInputs::reach
 template <int D, bool drops, bool windowed>
-__device__ __forceinline__ void add_queries(const Band& read, int distance, int reach, const KeysOfWarp<D>& mine,
-                                            float dropout_scale, int buffer, const KeysMemory<D>& memory, Sums (&d_keys)[D / 8],
-                                            Sums (&d_values)[D / 8]) {
+__device__ __forceinline__ void add_queries(const Band& read, const Band& of_all, int distance, int reach,
+                                            const KeysOfWarp<D>& mine, float dropout_scale, int buffer,
+                                            const KeysMemory<D>& memory, Sums (&d_keys)[D / 8], Sums (&d_values)[D / 8]) {
     const Bf16 *const q = memory.q[buffer], *const d_context = memory.d_context[buffer];
     const int g = lane() / 4, c = lane() % 4;
+    constexpr float lowest_score = -3e38F;
     const float to_exponent = rsqrtf(static_cast<float>(D)) * log2_of_e;
 #pragma unroll
     for (int part = 0; part < queries_at_once / part_queries; ++part) {
@@ -90,6 +92,13 @@ __device__ __forceinline__ void add_queries(const Band& read, int distance, int 
                 multiply_add(d[t], mine.v[step], d_rows, t);
             }
         }
+        if (windowed && !contains(of_all, row, part_queries)) {
+#pragma unroll
+            for (int t = 0; t < part_tiles; ++t)
+#pragma unroll
+                for (int i = 0; i < 4; ++i)
+                    if (is_outside(distance + row + 8 * t + 2 * c + i % 2, g + 8 * (i / 2), reach)) scores[t][i] = lowest_score;
+        }
 #pragma unroll
         for (int t = 0; t < part_tiles; ++t) {
             const TwoQueries terms = *reinterpret_cast<const TwoQueries*>(memory.terms[buffer] + row + 8 * t + 2 * c);
@@ -102,8 +111,7 @@ __device__ __forceinline__ void add_queries(const Band& read, int distance, int 
 #pragma unroll
             for (int i = 0; i < 4; ++i) {
                 const int half = i / 2, j = i % 2;
-                float p = exp2_fast(scores[t][i] * to_exponent - terms.at[j].log_sum_exp);
-                if (windowed && is_outside(distance + row + 8 * t + 2 * c + j, g + 8 * half, reach)) p = 0;
+                const float p = exp2_fast(scores[t][i] * to_exponent - terms.at[j].log_sum_exp);
                 float factor = 1;
                 if constexpr (drops) factor = (kept[j] >> half & 1U) != 0 ? dropout_scale : 0.0F;
                 scores[t][i] = p * factor;
@@ -125,7 +133,7 @@ __device__ __forceinline__ void add_queries(const Band& read, int distance, int 
 
 /// Writes the gradients of a warp's keys and values, and the block's column sums of the values'.
 template <int D>
-__device__ __forceinline__ void store_keys(const LongAttentionBackward& pass, const Sums (&d_keys)[D / 8],
+__device__ __forceinline__ void store_keys(const LongAttentionBackward& pass, Sums (&d_keys)[D / 8],
                                            const Sums (&d_values)[D / 8], KeysMemory<D>& memory) {
     const PartOfHead<block_keys> part(pass.in, block_index_again());
     const HeadOfSequence& at = part.at;
@@ -137,6 +145,7 @@ __device__ __forceinline__ void store_keys(const LongAttentionBackward& pass, co
         const float scale = rsqrtf(static_cast<float>(D)), unscaled[2] = {1, 1}, scaled[2] = {scale, scale};
         Bf16* const stage = memory.q[0] + block_row * pitch_of<D>;
         Bf16* const to = pass.d_qkv_T3H + (at.first_row + first_key) * 3 * H + H + column;
+        rotate_back<D>(pass, at.first_row + first_key, rows_here, d_keys);
         store_rows<D>(d_keys, scaled, stage, to, 3 * H, rows_here);
         store_rows<D>(d_values, unscaled, stage, to + H, 3 * H, rows_here);
     }
@@ -174,9 +183,10 @@ __global__ void __launch_bounds__(block_threads, blocks_on_multiprocessor(3, 2))
         if (first + queries_at_once < read.end)
             begin_copies<D, drops, windowed>(pass, at, first + queries_at_once, buffer ^ 1, part.first, memory);
         if (warp_key >= at.length) continue;
-        const Band of_warp = windowed ? band_of(warp_key, warp_rows, in.reach, at.length) : read;
-        add_queries<D, drops, windowed>({of_warp.begin - first, of_warp.end - first}, first - warp_key, in.reach, mine,
-                                        in.dropout.scale, buffer, memory, d_keys, d_values);
+        const Band of_warp = windowed ? band_of(warp_key, warp_rows, in.reach, at.length) : read,
+                   of_all = band_of_all(warp_key, warp_rows, in.reach, at.length);
+        add_queries<D, drops, windowed>({of_warp.begin - first, of_warp.end - first}, {of_all.begin - first, of_all.end - first},
+                                        first - warp_key, in.reach, mine, in.dropout.scale, buffer, memory, d_keys, d_values);
     }
     store_keys<D>(pass, d_keys, d_values, memory);
 }

@@ -115,6 +115,7 @@ __device__ __forceinline__ void add_keys(const HeadOfSequence& at, const Queries
     constexpr bool whole = keys_read == KeysRead::all, windowed = keys_read == KeysRead::in_window;
     const int end = at.length - first_key, c = lane() % 4;
     const Band near = band_of(first_query, warp_rows, reach, at.length);
+    const Band of_all = band_of_all(first_query, warp_rows, reach, at.length);
     const float to_exponent = rsqrtf(static_cast<float>(D)) * log2_of_e;
 #pragma unroll(D == 32 ? 2 : keys_at_once / part_keys)  // no more, or registers are spilled
     for (int part = 0; part < keys_at_once / part_keys; ++part) {
@@ -132,14 +133,22 @@ __device__ __forceinline__ void add_keys(const HeadOfSequence& at, const Queries
                 multiply_add(d[t], mine.d_context[step], values, t);
             }
         }
+        if (windowed && !contains(of_all, first_key + row, part_keys)) {
+#pragma unroll
+            for (int t = 0; t < part_tiles; ++t)
+#pragma unroll
+                for (int i = 0; i < 4; ++i) {
+                    const int key = row + 8 * t + 2 * c + i % 2;
+                    if (key >= end || is_outside(first_query + lane() / 4 + 8 * (i / 2), first_key + key, reach))
+                        scores[t][i] = lowest_score;
+                }
+        }
 #pragma unroll
         for (int t = 0; t < part_tiles; ++t)
 #pragma unroll
             for (int i = 0; i < 4; ++i) {
                 const int half = i / 2, j = i % 2, tile = part * part_tiles + t;
-                if (!whole && 8 * tile + 2 * c + j >= end) scores[t][i] = lowest_score;
-                if (windowed && is_outside(first_query + lane() / 4 + 8 * half, first_key + 8 * tile + 2 * c + j, reach))
-                    scores[t][i] = lowest_score;
+                if (!whole && !windowed && 8 * tile + 2 * c + j >= end) scores[t][i] = lowest_score;
                 const float p = exp2_fast(scores[t][i] * to_exponent - mine.terms[half].stored.log_sum_exp);
                 float d_probability = d[t][i];
                 if constexpr (drops)
@@ -159,7 +168,7 @@ __device__ __forceinline__ void add_keys(const HeadOfSequence& at, const Queries
 
 /// Writes a warp's gradients, and the block's column sums of them.
 template <int D>
-__device__ __forceinline__ void store_queries(const LongAttentionBackward& pass, const Sums (&d_queries)[D / 8],
+__device__ __forceinline__ void store_queries(const LongAttentionBackward& pass, Sums (&d_queries)[D / 8],
                                               QueriesMemory<D>& memory) {
     const PartOfHead<block_queries> part(pass.in, block_index_again());
     const HeadOfSequence& at = part.at;
@@ -168,6 +177,7 @@ __device__ __forceinline__ void store_queries(const LongAttentionBackward& pass,
     const float scale = rsqrtf(static_cast<float>(D)), scales[2] = {scale, scale};
     __syncthreads();  // d_context is no longer read
     put_column_sums<D>(d_queries, rows_here, scale, memory.column_sums() + warp() * D);
+    rotate_back<D>(pass, at.first_row + first_query, rows_here, d_queries);
     if (rows_here > 0)
         store_rows<D>(d_queries, scales, memory.q + block_row * pitch_of<D>,
                       pass.d_qkv_T3H + (at.first_row + first_query) * 3 * H + column, 3 * H, rows_here);

@@ -89,6 +89,7 @@ __device__ __forceinline__ void attend(const HeadOfSequence& at, const Bf16* q, 
     constexpr bool whole = keys_read == KeysRead::all, windowed = keys_read == KeysRead::in_window;
     const int end = at.length - first_key, g = lane() / 4, c = lane() % 4;
     const Band near = band_of(first_query, warp_rows, reach, at.length);
+    const Band of_all = band_of_all(first_query, warp_rows, reach, at.length);
     Sums scores[score_tiles]{};
 #pragma unroll
     for (int step = 0; step < D / 16; ++step) {
@@ -104,24 +105,32 @@ __device__ __forceinline__ void attend(const HeadOfSequence& at, const Bf16* q, 
     }
     if constexpr (!whole) {
 #pragma unroll
-        for (int t = 0; t < score_tiles; ++t)
+        for (int pair = 0; pair < score_tiles / 2; ++pair) {
+            if (contains(of_all, first_key + 16 * pair, 16)) continue;
 #pragma unroll
-            for (int i = 0; i < 4; ++i) {
-                const int key = 8 * t + 2 * c + i % 2;
-                if (key >= end || (windowed && is_outside(first_query + g + 8 * (i / 2), first_key + key, reach)))
-                    scores[t][i] = lowest_score;
-            }
+            for (int t = 2 * pair; t < 2 * pair + 2; ++t)
+#pragma unroll
+                for (int i = 0; i < 4; ++i) {
+                    const int key = 8 * t + 2 * c + i % 2;
+                    if (key >= end || (windowed && is_outside(first_query + g + 8 * (i / 2), first_key + key, reach)))
+                        scores[t][i] = lowest_score;
+                }
+        }
     }
     const float to_exponent = rsqrtf(static_cast<float>(D)) * log2_of_e;
     raise_references<D>(scores, to_exponent, softmax, context);
     const float shift[2] = {softmax.reference[0] * to_exponent, softmax.reference[1] * to_exponent};
 #pragma unroll
-    for (int t = 0; t < score_tiles; ++t)
+    for (int pair = 0; pair < score_tiles / 2; ++pair) {
+        if (windowed && !overlaps(near, first_key + 16 * pair, 16)) continue;
 #pragma unroll
-        for (int i = 0; i < 4; ++i) {
-            scores[t][i] = exp2_fast(scores[t][i] * to_exponent - shift[i / 2]);
-            softmax.sum[i / 2] += scores[t][i];
-        }
+        for (int t = 2 * pair; t < 2 * pair + 2; ++t)
+#pragma unroll
+            for (int i = 0; i < 4; ++i) {
+                scores[t][i] = exp2_fast(scores[t][i] * to_exponent - shift[i / 2]);
+                softmax.sum[i / 2] += scores[t][i];
+            }
+    }
 #pragma unroll
     for (int step = 0; step < keys_at_once / 16; ++step) {
         if (!whole && 16 * step >= end) break;

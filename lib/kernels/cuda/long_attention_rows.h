@@ -44,6 +44,31 @@ constexpr int blocks_on_multiprocessor(int usually, int in_100_kb) {
 #endif
 }
 
+/// Rotates a warp's 16 rows of gradients back, if queries and keys were rotated. Features j and j + D/2 are in the same lane.
+/// @param first_token  of the 16 rows @param rows  number of them that exist
+template <int D>
+__device__ __forceinline__ void rotate_back(const LongAttentionBackward& pass, std::int64_t first_token, int rows,
+                                            Sums (&d)[D / 8]) {
+    const float* const angles_PD = pass.angles_PD;
+    if (angles_PD == nullptr || rows <= 0) return;
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+        const int row = lane() / 4 + 8 * half, existing = row < rows ? row : 0;  // without branches, or sm_80 spills registers
+        const float* const angles = angles_PD + pass.positions_T[first_token + existing] * D + 2 * (lane() % 4);
+#pragma unroll
+        for (int t = 0; t < D / 16; ++t) {
+            const float2 cosine = *reinterpret_cast<const float2*>(angles + 8 * t),
+                         sine = *reinterpret_cast<const float2*>(angles + 8 * t + D / 2);
+#pragma unroll
+            for (int j = 0; j < 2; ++j) {
+                const float low = d[t][2 * half + j], high = d[t + D / 16][2 * half + j];
+                d[t][2 * half + j] = low * (j == 0 ? cosine.x : cosine.y) + high * (j == 0 ? sine.x : sine.y);
+                d[t + D / 16][2 * half + j] = high * (j == 0 ? cosine.x : cosine.y) - low * (j == 0 ? sine.x : sine.y);
+            }
+        }
+    }
+}
+
 /// Which of 64 keys a warp computes: all, those that exist, or those that exist and that one of its queries attends to.
 enum class KeysRead { all, existing, in_window };
 

@@ -13,6 +13,7 @@
 #include "kernels/cuda/long_attention.h"
 #include "kernels/cuda/short_attention.h"
 #include "kernels/cuda/tensors.h"
+#include "kernels/interface/implementations.h"
 
 namespace bertpretrain::cuda {
 namespace {
@@ -122,7 +123,7 @@ void short_backward(const AttentionInputs<Bf16>& in, const BackwardTensors& t, c
     add_column_sums({fp32_data(bias_sums_B3H), in.sequences, 3, H, {d_bias, nullptr, d_bias + 2 * H}}, current_stream());
 }
 
-void long_backward(const AttentionInputs<Bf16>& in, const BackwardTensors& t, const at::Tensor& kept_NGT4,
+void long_backward(const AttentionInputs<Bf16>& in, const BackwardTensors& t, const at::Tensor& kept_NGT4, const Attention& shape,
                    const at::Tensor& d_bias_3H) {
     const std::int64_t H = in.heads * in.head_size;
     const at::Tensor terms_NT2 = at::empty({in.heads, in.rows, 2}, t.log_sum_exp_NT.options()),
@@ -138,7 +139,9 @@ void long_backward(const AttentionInputs<Bf16>& in, const BackwardTensors& t, co
                                      compute_data<QueryTerms>(terms_NT2),
                                      compute_data<Bf16>(biased_queries_TH),
                                      fp32_data(query_sums_PH),
-                                     fp32_data(value_sums_PH)};
+                                     fp32_data(value_sums_PH),
+                                     fp32_data(shape.rotary.angles_PD),
+                                     shape.is_rotated() ? shape.positions_T.const_data_ptr<std::int64_t>() : nullptr};
     long_attention_backward_queries(pass, current_stream());
     long_attention_backward_keys(pass, current_stream());
     if (!d_bias_3H.defined()) return;
@@ -157,6 +160,7 @@ at::Tensor backward(const at::Tensor& d_context_TH, const at::Tensor& qkv_T3H, c
                     const AttentionResult& forward, const Attention& shape, const at::Tensor& d_bias_3H) {
     const Inputs<W> in(qkv_T3H, bias_3H, shape);
     const BackwardTensors t(d_context_TH, in.qkv_T3H, forward);
+    bool rotates_back = false;
     const auto any = [&] {
         any_attention_backward<W>({in.pass, compute_data<W>(t.context_TH), compute_data<W>(t.d_context_TH),
                                    fp32_data(t.log_sum_exp_NT), compute_data<W>(t.d_qkv_T3H)},
@@ -166,14 +170,17 @@ at::Tensor backward(const at::Tensor& d_context_TH, const at::Tensor& qkv_T3H, c
     };
     if constexpr (std::is_same_v<W, Bf16>) {
         const AttentionKernels kernels = own_attention_kernels(attention_size(qkv_T3H, shape));
+        rotates_back = kernels == AttentionKernels::long_sequences;
         if (kernels == AttentionKernels::short_sequences) short_backward(in.pass, t, d_bias_3H);
-        else if (kernels == AttentionKernels::long_sequences) long_backward(in.pass, t, forward.kept_NGT4, d_bias_3H);
+        else if (kernels == AttentionKernels::long_sequences) long_backward(in.pass, t, forward.kept_NGT4, shape, d_bias_3H);
         else any();
     } else {
         any();
     }
     zero_rows_of_no_sequence(t.d_qkv_T3H, shape);
-    return t.d_qkv_T3H;
+    at::Tensor d_qkv = t.d_qkv_T3H;
+    if (shape.is_rotated() && !rotates_back) rotate(d_qkv, shape.positions_T, shape.rotary.inverted());
+    return d_qkv;
 }
 
 }  // namespace

@@ -104,26 +104,34 @@ struct NormGradients {
 
 enum class Activation { gelu_erf, gelu_tanh, silu };
 
-/// How attention is computed. The context and gradients of rows that belong to no sequence are zero.
-struct Attention {
-    const SequenceLayout& layout;  ///< with its tensors on the device of the operands; must outlive this
-    std::int64_t heads;
-    Dropout dropout;
-    std::int64_t window = 0;  ///< tokens on each side of a token that it attends to, besides itself; 0: all of its sequence
-
-    /// The keys [first, end) that a token attends to, in a sequence of S tokens.
-    std::pair<std::int64_t, std::int64_t> keys_of(std::int64_t query, std::int64_t S) const {
-        if (window == 0) return {0, S};
-        return {query > window ? query - window : 0, query + window < S ? query + window + 1 : S};
-    }
-};
-
 /// Rotary position embedding of queries and keys: features j and j + D/2 of a head are rotated by the angle of j at the token's
 /// position. Source: Su et al. 2021, in the layout of transformers' rotate_half.
 struct Rotary {
     at::Tensor angles_PD;  ///< fp32, on the operands' device: D/2 cosines, then D/2 sines
     std::int64_t heads = 1;
     bool inverse = false;  ///< rotates back, which is the backward
+
+    Rotary inverted() const { return {angles_PD, heads, !inverse}; }
+};
+
+/// How attention is computed. The context and gradients of rows that belong to no sequence are zero.
+struct Attention {
+    const SequenceLayout& layout;  ///< with its tensors on the device of the operands; must outlive this
+    std::int64_t heads;
+    Dropout dropout;
+    std::int64_t window = 0;  ///< tokens on each side of a token that it attends to, besides itself; 0: all of its sequence
+    /// If its angles are defined, queries and keys were rotated by it at `positions_T`, and there are no biases:
+    /// attention_backward() then rotates their gradients back. Must not be an inverse.
+    Rotary rotary{};
+    at::Tensor positions_T{};  ///< int64
+
+    bool is_rotated() const { return rotary.angles_PD.defined(); }
+
+    /// The keys [first, end) that a token attends to, in a sequence of S tokens.
+    std::pair<std::int64_t, std::int64_t> keys_of(std::int64_t query, std::int64_t S) const {
+        if (window == 0) return {0, S};
+        return {query > window ? query - window : 0, query + window < S ? query + window + 1 : S};
+    }
 };
 
 struct AttentionResult {

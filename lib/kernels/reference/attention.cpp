@@ -99,7 +99,9 @@ at::Tensor attention_backward(const at::Tensor& d_context_TH, const at::Tensor& 
     const at::Tensor fp32_T3H = whole_rows(gradients, qkv_T3H.size(0));
     if (d_bias_3H.defined())
         for (const std::int64_t third : {0, 2}) d_bias_3H.narrow(0, third * H, H).add_(fp32_T3H.narrow(1, third * H, H).sum(0));
-    return fp32_T3H.to(qkv_T3H.scalar_type());
+    at::Tensor d_qkv_T3H = fp32_T3H.to(qkv_T3H.scalar_type());
+    if (shape.is_rotated()) rotate(d_qkv_T3H, shape.positions_T, shape.rotary.inverted());
+    return d_qkv_T3H;
 }
 
 }  // namespace bertpretrain::reference

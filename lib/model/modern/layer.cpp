@@ -10,14 +10,16 @@ namespace {
 /// Two dropout layers per layer: of the probabilities, and of the attention's output.
 std::uint32_t site_of(std::int64_t index) { return static_cast<std::uint32_t>(2 * index); }
 
+Rotary rotary(const LayerContext& context, std::int64_t index) {
+    return {context.design.is_global(index) ? context.global_angles_PD : context.local_angles_PD, context.design.heads};
+}
+
 Attention attention_shape(const LayerContext& context, std::int64_t index) {
     const Design& design = context.design;
     const Dropout dropout{context.attention_key, site_of(index), context.drops ? design.attention_dropout : 0};
-    return {context.batch.layout, design.heads, dropout, design.is_global(index) ? 0 : design.window};
-}
-
-Rotary rotary(const LayerContext& context, std::int64_t index, bool inverse) {
-    return {context.design.is_global(index) ? context.global_angles_PD : context.local_angles_PD, context.design.heads, inverse};
+    return {
+        context.batch.layout,        design.heads, dropout, design.is_global(index) ? 0 : design.window, rotary(context, index),
+        context.batch.position_ids_T};
 }
 
 Dropout output_dropout(const LayerContext& context, std::int64_t index) {
@@ -64,8 +66,9 @@ LayerState layer_forward(const LayerContext& context, std::int64_t index, const 
     const RowsAfterAttention rows = rows_after_attention(context, index);
     output = {{}, rows.pick(input.residual)};
     state.qkv_T3H = linear_matmul(input.normed_TH, weights.qkv_weight);
-    rotate(state.qkv_T3H, context.batch.position_ids_T, rotary(context, index, false));
-    state.attention = attention(state.qkv_T3H, {}, attention_shape(context, index));
+    const Attention attended = attention_shape(context, index);
+    rotate(state.qkv_T3H, attended.positions_T, attended.rotary);
+    state.attention = attention(state.qkv_T3H, {}, attended);
     state.context_TH = rows.pick(state.attention.context_TH);
     state.after_attention = close_sublayer(context, rows.keys(), linear_matmul(state.context_TH, weights.attention_out_weight),
                                            weights.norm_after_attention, output_dropout(context, index), output);
@@ -97,9 +100,8 @@ HiddenStateGradient layer_backward(const LayerContext& context, std::int64_t ind
     add_linear_weight_gradient(d_attention.out_TH, state.context_TH, gradients.attention_out_weight, accumulate);
     const at::Tensor d_context_TH =
         rows.put_back(linear_input_gradient(d_attention.out_TH, weights.attention_out_weight), context.batch);
-    at::Tensor d_qkv_T3H =
+    const at::Tensor d_qkv_T3H =
         attention_backward(d_context_TH, state.qkv_T3H, {}, state.attention, attention_shape(context, index), {});
-    rotate(d_qkv_T3H, context.batch.position_ids_T, rotary(context, index, true));
     add_linear_weight_gradient(d_qkv_T3H, state.input.normed_TH, gradients.qkv_weight, accumulate);
     return {linear_input_gradient(d_qkv_T3H, weights.qkv_weight), {}, rows.put_back(d_attention.sum_TH, context.batch)};
 }

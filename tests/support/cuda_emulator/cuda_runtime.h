@@ -75,6 +75,9 @@ inline float rsqrtf(float x) { return 1.0F / std::sqrt(x); }
 struct alignas(16) float4 {
     float x, y, z, w;
 };
+struct alignas(8) float2 {
+    float x, y;
+};
 struct alignas(8) uint2 {
     unsigned x, y;
 };

@@ -78,6 +78,7 @@ at::Tensor attention_backward(const at::Tensor& d_context_TH, const at::Tensor& 
                           compute_data<W>(d_qkv_T3H), fp32_data(bias_sums_B3H) + place.sequence * 3 * H);
         });
     });
+    if (shape.is_rotated()) rotate(d_qkv_T3H, shape.positions_T, shape.rotary.inverted());
     if (!d_bias_3H.defined()) return d_qkv_T3H;
     float* d_bias = fp32_data(d_bias_3H);
     for (std::int64_t b = 0; b < bias_sums_B3H.size(0); ++b)
