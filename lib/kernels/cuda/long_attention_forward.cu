@@ -1,29 +1,32 @@
-// A block computes 128 queries of one head of one sequence. Keys and values pass through shared memory, 64 at a time, and the
-// next ones are copied meanwhile. A warp keeps its 16 queries, their scores and their context in registers.
+// A block computes 128 queries of one head of one sequence, within a window 64. Keys and values pass through shared memory, 64 at
+// a time, and the next ones are copied meanwhile. A warp keeps its 16 queries, their scores and their context in registers.
 #include "kernels/cuda/launch.h"
 #include "kernels/cuda/long_attention_rows.h"
 
 namespace bertpretrain::cuda {
 namespace {
 
-constexpr int block_queries = wide_tile_rows, keys_at_once = 64, score_tiles = keys_at_once / 8;
+constexpr int keys_at_once = 64, score_tiles = keys_at_once / 8;
 constexpr float lowest_score = -3e38F;
 
 /// A block's shared memory.
-template <int D>
+template <int D, bool windowed>
 struct ForwardMemory {
+    static constexpr int block_queries = QueryBlock<windowed>::rows;
+
     Bf16 q[block_queries * pitch_of<D>];  ///< at the end: the context
     Bf16 k[2][keys_at_once * pitch_of<D>], v[2][keys_at_once * pitch_of<D>];
     float key_bias_score[block_queries];  ///< each query times the key's bias
 };
 
 /// Adds the bias to the copied queries, and computes each query's product with the key's bias.
-template <int D>
+template <int D, bool windowed>
 __device__ __forceinline__ void finish_queries(const AttentionInputs<Bf16>& in, const HeadOfSequence& at, int first,
-                                               ForwardMemory<D>& memory) {
-    using Pieces = RowPieces<D>;
+                                               ForwardMemory<D, windowed>& memory) {
+    constexpr int block_queries = QueryBlock<windowed>::rows, threads = QueryBlock<windowed>::threads;
+    using Pieces = RowPieces<D, threads>;
     const float* const bias = in.bias_3H + at.head * D;
-    add_bias<D, block_queries>(memory.q, bias, first, at.length);
+    add_bias<D, block_queries, threads>(memory.q, bias, first, at.length);
     float key_bias[8];
     load_eight_floats(bias + in.heads * D + Pieces::column(), key_bias);
 #pragma unroll
@@ -165,24 +168,27 @@ __device__ __forceinline__ void draw_kept(const LongAttentionForward& pass, cons
 }
 
 template <int D, bool drops, bool windowed>
-__global__ void __launch_bounds__(attention_threads, 2) forward_block(const __grid_constant__ LongAttentionForward pass) {
+__global__ void __launch_bounds__(QueryBlock<windowed>::threads, windowed ? 4 : 2)
+    forward_block(const __grid_constant__ LongAttentionForward pass) {
     const AttentionInputs<Bf16>& in = pass.in;
+    using Block = QueryBlock<windowed>;
+    constexpr int block_queries = Block::rows, threads = Block::threads;
     const PartOfHead<block_queries> part(in, blockIdx.x);
     const HeadOfSequence& at = part.at;
     const int H = static_cast<int>(in.heads) * D, column = at.head * D;
     const Bf16* const keys = in.qkv_T3H + at.first_row * 3 * H + H + column;
-    auto& memory = *static_cast<ForwardMemory<D>*>(dynamic_shared_memory());
+    auto& memory = *static_cast<ForwardMemory<D, windowed>*>(dynamic_shared_memory());
     const auto copy = [&](int first_key) {
         const int buffer = first_key / keys_at_once % 2;
-        copy_rows_async<D, keys_at_once>(memory.k[buffer], keys, 3 * H, first_key, at.length);
-        copy_rows_async<D, keys_at_once>(memory.v[buffer], keys + H, 3 * H, first_key, at.length);
+        copy_rows_async<D, keys_at_once, threads>(memory.k[buffer], keys, 3 * H, first_key, at.length);
+        copy_rows_async<D, keys_at_once, threads>(memory.v[buffer], keys + H, 3 * H, first_key, at.length);
     };
-    copy_rows_async<D, block_queries>(memory.q, keys - H, 3 * H, part.first, at.length);
+    copy_rows_async<D, block_queries, threads>(memory.q, keys - H, 3 * H, part.first, at.length);
     const Band read = windowed ? band_of(part.first, block_queries, in.reach, at.length) : Band{0, at.length};
     const int begin = read.begin / keys_at_once * keys_at_once;
     copy(begin);
     wait_for_copies();
-    finish_queries<D>(in, at, part.first, memory);
+    finish_queries<D, windowed>(in, at, part.first, memory);
     __syncthreads();
 
     const int block_row = warp() * warp_rows, first_query = part.first + block_row, g = lane() / 4, c = lane() % 4;
@@ -237,16 +243,20 @@ __global__ void __launch_bounds__(attention_threads, 2) forward_block(const __gr
     store_rows<D>(context, factors, q, pass.context_TH + (at.first_row + first_query) * H + column, H, at.length - first_query);
 }
 
+template <int D>
+using WholeForwardMemory = ForwardMemory<D, false>;  // without a window a block needs more
+
 }  // namespace
 
 std::optional<std::size_t> long_attention_forward_bytes(std::int64_t head_size) {
-    return bytes_of_head<ForwardMemory>(head_size);
+    return bytes_of_head<WholeForwardMemory>(head_size);
 }
 
 void long_attention_forward(const LongAttentionForward& pass, cudaStream_t stream) {
-    const dim3 grid = grid_of(pass.in.wide_tiles.count * pass.in.heads);
     with_constants(pass.in, [&]<int D, bool drops, bool windowed>() {
-        launch_with_shared(forward_block<D, drops, windowed>, grid, attention_threads, sizeof(ForwardMemory<D>), stream, pass);
+        using Block = QueryBlock<windowed>;
+        launch_with_shared(forward_block<D, drops, windowed>, grid_of(Block::tiles(pass.in).count * pass.in.heads),
+                           Block::threads, sizeof(ForwardMemory<D, windowed>), stream, pass);
     });
 }
 

@@ -37,7 +37,8 @@ struct Operands {
         norm = {at::ones({H}, fp32), {}}, d_norm = {at::zeros({H}, fp32), {}};
         bias_V = at::zeros({V}, fp32), d_bias_V = at::zeros({V}, fp32), totals_2 = at::zeros({2}, fp32.dtype(at::kDouble));
         word_VH = normal_bf16({V, H}), d_word_VH = at::zeros({V, H}, fp32), d_sum_TH = at::randn({T, H}, fp32);
-        angles_PD = at::randn({s.length, H / heads}, fp32);
+        const at::Tensor angle_PF = at::randn({s.length, H / heads / 2}, fp32);  // any: what counts is that lengths are kept
+        angles_PD = at::cat({angle_PF.cos(), angle_PF.sin()}, 1);
         for (std::size_t i = 0; i < operand_sets; ++i) {
             Set set;
             set.normed_TH = normal_bf16({T, H}), set.fp32_TH = at::randn({T, H}, fp32);
@@ -50,7 +51,9 @@ struct Operands {
         }
     }
 
-    Attention attention_shape(std::int64_t window_of) const { return {layout, heads, {}, window_of}; }
+    Attention attention_shape(std::int64_t window_of) const {
+        return {layout, heads, {}, window_of, {angles_PD, heads}, rows.position_T};
+    }
     NormResult norm_forward(const Set& s) const {
         return dropout_residual_norm({.out_TH = s.normed_TH,
                                       .residual = s.fp32_TH,
@@ -68,9 +71,7 @@ struct Operands {
                                         .compute_dtype = at::kBFloat16,
                                         .d_norm = d_norm});
     }
-    void rotate_queries_and_keys(Set& s, bool inverse) const {
-        rotate(s.qkv_T3H, rows.position_T, {angles_PD, heads, inverse});
-    }
+    void rotate_queries_and_keys(Set& s) const { rotate(s.qkv_T3H, rows.position_T, {angles_PD, heads}); }
 };
 
 }  // namespace
@@ -97,9 +98,7 @@ std::vector<Part> modern_parts(const StepShape& shape) {
              attention_backward(o->sets[i].normed_TH, o->sets[i].qkv_T3H, {}, o->sets[i].local, o->attention_shape(o->window), {});
          },
          "attention"},
-        {"rotation of queries and keys", L, 0, 8 * TH, [o](std::size_t i) { o->rotate_queries_and_keys(o->sets[i], false); },
-         "rotation"},
-        {"rotation back", L, 0, 8 * TH, [o](std::size_t i) { o->rotate_queries_and_keys(o->sets[i], true); }, "rotation"},
+        {"rotation of queries and keys", L, 0, 8 * TH, [o](std::size_t i) { o->rotate_queries_and_keys(o->sets[i]); }, "rotation"},
         {"residual + LayerNorm, forward", 2 * L, 0, (2 + 4 + 4 + 2) * TH, [o](std::size_t i) { o->norm_forward(o->sets[i]); },
          "LayerNorm"},
         {"residual + LayerNorm, backward", 2 * L, 0, (2 + 4 + 4 + 4 + 2) * TH,
