@@ -58,7 +58,7 @@ struct LongAttentionBackward {
     Bf16* d_qkv_T3H;
     QueryTerms* terms_NT;     ///< written with the queries' gradients, read for those of keys and values
     Bf16* biased_queries_TH;  ///< likewise
-    float* query_sums_PH;     ///< sums of the queries' gradients over each wide tile; narrow, if there is a window
+    float* query_sums_PH;     ///< sums of the queries' gradients over each wide tile
     float* value_sums_PH;     ///< likewise of the values, over each narrow tile
     const float* angles_PD;   ///< of the rotation of queries and keys, whose gradients are rotated back; null: none
     const std::int64_t* positions_T;

@@ -1,4 +1,4 @@
-// The queries' gradients of long attention. A block computes as many queries of one head of one sequence as the forward: keys and
+// The queries' gradients of long attention. A block computes 128 queries of one head of one sequence, like the forward: keys and
 // values pass through shared memory, 64 at a time, and a warp keeps its 16 queries and their gradients in registers.
 #include "kernels/cuda/launch.h"
 #include "kernels/cuda/long_attention_rows.h"
@@ -6,7 +6,7 @@
 namespace bertpretrain::cuda {
 namespace {
 
-constexpr int keys_at_once = 64, part_keys = 16, part_tiles = part_keys / 8;
+constexpr int block_queries = wide_tile_rows, keys_at_once = 64, part_keys = 16, part_tiles = part_keys / 8;
 
 /// What the gradients of scores need of a query.
 struct alignas(16) TermsOfQuery {
@@ -15,10 +15,8 @@ struct alignas(16) TermsOfQuery {
 };
 
 /// A block's shared memory.
-template <int D, bool windowed>
+template <int D>
 struct QueriesMemory {
-    static constexpr int block_queries = QueryBlock<windowed>::rows;
-
     Bf16 q[block_queries * pitch_of<D>];  ///< at the end: the gradients
     Bf16 d_context[block_queries * pitch_of<D>];
     Bf16 k[2][keys_at_once * pitch_of<D>], v[2][keys_at_once * pitch_of<D>];
@@ -30,14 +28,14 @@ struct QueriesMemory {
 };
 
 /// What a thread's pieces of the block's rows need from device memory besides the copies. Loaded while the copies run.
-template <int D, bool windowed>
+template <int D>
 struct ContextInRegisters {
-    using Pieces = RowPieces<D, QueryBlock<windowed>::threads>;
-    static constexpr int pieces = QueryBlock<windowed>::rows / Pieces::at_once;
+    static constexpr int pieces = block_queries / RowPieces<D>::at_once;
     uint4 context[pieces];
     float log_sum_exp[pieces];
 
     __device__ __forceinline__ ContextInRegisters(const LongAttentionBackward& pass, const HeadOfSequence& at, int first) {
+        using Pieces = RowPieces<D>;
 #pragma unroll
         for (int i = 0; i < pieces; ++i) {
             const int row = first + Pieces::first_row() + i * Pieces::at_once;
@@ -52,20 +50,19 @@ struct ContextInRegisters {
 };
 
 /// Adds the bias to the copied queries, and computes their terms.
-template <int D, bool windowed>
+template <int D>
 __device__ __forceinline__ void finish_queries(const LongAttentionBackward& pass, const HeadOfSequence& at, int first,
-                                               const ContextInRegisters<D, windowed>& mine, QueriesMemory<D, windowed>& memory) {
-    using Block = QueryBlock<windowed>;
-    using Pieces = RowPieces<D, Block::threads>;
+                                               const ContextInRegisters<D>& mine, QueriesMemory<D>& memory) {
+    using Pieces = RowPieces<D>;
     const AttentionInputs<Bf16>& in = pass.in;
     const int H = static_cast<int>(in.heads) * D, feature = at.head * D + Pieces::column();
     const float scale = rsqrtf(static_cast<float>(D));
     float key_bias[8], value_bias[8];
     load_eight_floats(in.bias_3H + H + feature, key_bias);
     load_eight_floats(in.bias_3H + 2 * H + feature, value_bias);
-    add_bias<D, Block::rows, Block::threads>(memory.q, in.bias_3H + at.head * D, first, at.length);
+    add_bias<D, block_queries>(memory.q, in.bias_3H + at.head * D, first, at.length);
 #pragma unroll
-    for (int i = 0; i < ContextInRegisters<D, windowed>::pieces; ++i) {
+    for (int i = 0; i < ContextInRegisters<D>::pieces; ++i) {
         const int row = Pieces::first_row() + i * Pieces::at_once, piece = row * pitch_of<D> + Pieces::column();
         const uint4 query = *reinterpret_cast<const uint4*>(memory.q + piece),
                     d_context = *reinterpret_cast<const uint4*>(memory.d_context + piece);
@@ -94,8 +91,7 @@ struct QueriesOfWarp {
     TermsOfQuery terms[2];
     unsigned kept[2];  ///< of the current 64 keys, in the order of kept_of_row
 
-    template <bool windowed>
-    __device__ QueriesOfWarp(const QueriesMemory<D, windowed>& memory, int block_row) {
+    __device__ QueriesOfWarp(const QueriesMemory<D>& memory, int block_row) {
 #pragma unroll
         for (int step = 0; step < D / 16; ++step) {
             q[step] = load_a(memory.q, pitch_of<D>, block_row, 16 * step);
@@ -171,10 +167,10 @@ __device__ __forceinline__ void add_keys(const HeadOfSequence& at, const Queries
 }
 
 /// Writes a warp's gradients, and the block's column sums of them.
-template <int D, bool windowed>
+template <int D>
 __device__ __forceinline__ void store_queries(const LongAttentionBackward& pass, Sums (&d_queries)[D / 8],
-                                              QueriesMemory<D, windowed>& memory) {
-    const PartOfHead<QueryBlock<windowed>::rows> part(pass.in, block_index_again());
+                                              QueriesMemory<D>& memory) {
+    const PartOfHead<block_queries> part(pass.in, block_index_again());
     const HeadOfSequence& at = part.at;
     const int H = static_cast<int>(pass.in.heads) * D, column = at.head * D, block_row = warp() * warp_rows;
     const int first_query = part.first + block_row, rows_here = at.length - first_query;
@@ -186,20 +182,18 @@ __device__ __forceinline__ void store_queries(const LongAttentionBackward& pass,
         store_rows<D>(d_queries, scales, memory.q + block_row * pitch_of<D>,
                       pass.d_qkv_T3H + (at.first_row + first_query) * 3 * H + column, 3 * H, rows_here);
     __syncthreads();
-    store_column_sums<D>(memory.column_sums(), QueryBlock<windowed>::warps, pass.query_sums_PH + part.index * H + column);
+    store_column_sums<D>(memory.column_sums(), attention_warps, pass.query_sums_PH + part.index * H + column);
 }
 
 template <int D, bool drops, bool windowed>
-__global__ void __launch_bounds__(QueryBlock<windowed>::threads, blocks_on_multiprocessor(windowed ? 3 : 2, 1))
+__global__ void __launch_bounds__(attention_threads, blocks_on_multiprocessor(2, 1))
     queries_block(const __grid_constant__ LongAttentionBackward pass) {
     const AttentionInputs<Bf16>& in = pass.in;
-    using Block = QueryBlock<windowed>;
-    constexpr int block_queries = Block::rows, threads = Block::threads;
     const PartOfHead<block_queries> part(in, blockIdx.x);
     const HeadOfSequence& at = part.at;
     const int H = static_cast<int>(in.heads) * D, column = at.head * D;
     const Bf16* const keys = in.qkv_T3H + at.first_row * 3 * H + H + column;
-    auto& memory = *static_cast<QueriesMemory<D, windowed>*>(dynamic_shared_memory());
+    auto& memory = *static_cast<QueriesMemory<D>*>(dynamic_shared_memory());
     const Band read = windowed ? band_of(part.first, block_queries, in.reach, at.length) : Band{0, at.length};
     const int begin = read.begin / keys_at_once * keys_at_once;
     const auto copy = [&](int first_key) {
@@ -213,17 +207,16 @@ __global__ void __launch_bounds__(QueryBlock<windowed>::threads, blocks_on_multi
                        exists);
         }
         const int buffer = first_key / keys_at_once % 2;
-        copy_rows_async<D, keys_at_once, threads>(memory.k[buffer], keys, 3 * H, first_key, at.length);
-        copy_rows_async<D, keys_at_once, threads>(memory.v[buffer], keys + H, 3 * H, first_key, at.length);
+        copy_rows_async<D, keys_at_once>(memory.k[buffer], keys, 3 * H, first_key, at.length);
+        copy_rows_async<D, keys_at_once>(memory.v[buffer], keys + H, 3 * H, first_key, at.length);
     };
-    copy_rows_async<D, block_queries, threads>(memory.q, keys - H, 3 * H, part.first, at.length);
-    copy_rows_async<D, block_queries, threads>(memory.d_context, pass.d_context_TH + at.first_row * H + column, H, part.first,
-                                               at.length);
+    copy_rows_async<D, block_queries>(memory.q, keys - H, 3 * H, part.first, at.length);
+    copy_rows_async<D, block_queries>(memory.d_context, pass.d_context_TH + at.first_row * H + column, H, part.first, at.length);
     copy(begin);
     {
-        const ContextInRegisters<D, windowed> context(pass, at, part.first);
+        const ContextInRegisters<D> context(pass, at, part.first);
         wait_for_copies();
-        finish_queries<D, windowed>(pass, at, part.first, context, memory);
+        finish_queries<D>(pass, at, part.first, context, memory);
     }
     __syncthreads();
 
@@ -254,23 +247,19 @@ __global__ void __launch_bounds__(QueryBlock<windowed>::threads, blocks_on_multi
         else if (first_key + keys_at_once <= at.length) add.template operator()<KeysRead::all>();
         else add.template operator()<KeysRead::existing>();
     }
-    store_queries<D, windowed>(pass, d_queries, memory);
+    store_queries<D>(pass, d_queries, memory);
 }
-
-template <int D>
-using WholeQueriesMemory = QueriesMemory<D, false>;  // without a window a block needs more
 
 }  // namespace
 
 std::optional<std::size_t> long_attention_queries_bytes(std::int64_t head_size) {
-    return bytes_of_head<WholeQueriesMemory>(head_size);
+    return bytes_of_head<QueriesMemory>(head_size);
 }
 
 void long_attention_backward_queries(const LongAttentionBackward& pass, cudaStream_t stream) {
+    const dim3 grid = grid_of(pass.in.wide_tiles.count * pass.in.heads);
     with_constants(pass.in, [&]<int D, bool drops, bool windowed>() {
-        using Block = QueryBlock<windowed>;
-        launch_with_shared(queries_block<D, drops, windowed>, grid_of(Block::tiles(pass.in).count * pass.in.heads),
-                           Block::threads, sizeof(QueriesMemory<D, windowed>), stream, pass);
+        launch_with_shared(queries_block<D, drops, windowed>, grid, attention_threads, sizeof(QueriesMemory<D>), stream, pass);
     });
 }
 

@@ -44,16 +44,6 @@ constexpr int blocks_on_multiprocessor(int usually, int in_100_kb) {
 #endif
 }
 
-/// How many queries a block of the forward, or of the queries' gradients, computes. Within a window fewer, so that more blocks,
-/// which wait at different times, run on a multiprocessor: a block reads four or fewer tiles of keys there.
-template <bool windowed>
-struct QueryBlock {
-    static constexpr int rows = windowed ? narrow_tile_rows : wide_tile_rows, warps = rows / warp_rows,
-                         threads = warps * warp_lanes;
-
-    static const TilesOfRows& tiles(const AttentionInputs<Bf16>& in) { return windowed ? in.narrow_tiles : in.wide_tiles; }
-};
-
 /// Rotates a warp's 16 rows of gradients back, if queries and keys were rotated. Features j and j + D/2 are in the same lane.
 /// @param first_token  of the 16 rows @param rows  number of them that exist
 template <int D>

@@ -125,11 +125,10 @@ void short_backward(const AttentionInputs<Bf16>& in, const BackwardTensors& t, c
 
 void long_backward(const AttentionInputs<Bf16>& in, const BackwardTensors& t, const at::Tensor& kept_NGT4, const Attention& shape,
                    const at::Tensor& d_bias_3H) {
-    const std::int64_t H = in.heads * in.head_size, query_rows = in.has_window ? narrow_tile_rows : wide_tile_rows;
-    const TilesOfRows& query_tiles = in.has_window ? in.narrow_tiles : in.wide_tiles;
+    const std::int64_t H = in.heads * in.head_size;
     const at::Tensor terms_NT2 = at::empty({in.heads, in.rows, 2}, t.log_sum_exp_NT.options()),
                      biased_queries_TH = at::empty_like(t.context_TH),
-                     query_sums_PH = at::empty({query_tiles.count, H}, t.log_sum_exp_NT.options()),
+                     query_sums_PH = at::empty({in.wide_tiles.count, H}, t.log_sum_exp_NT.options()),
                      value_sums_PH = at::empty({in.narrow_tiles.count, H}, t.log_sum_exp_NT.options());
     const LongAttentionBackward pass{in,
                                      compute_data<Bf16>(t.context_TH),
@@ -152,7 +151,7 @@ void long_backward(const AttentionInputs<Bf16>& in, const BackwardTensors& t, co
             {fp32_data(sums_PH), rows, in.sequences, ceil_div(in.longest, rows), H, in.starts_B1, tiles.first_tile_B, total},
             current_stream());
     };
-    add(query_sums_PH, query_tiles, query_rows, d_bias);
+    add(query_sums_PH, in.wide_tiles, wide_tile_rows, d_bias);
     add(value_sums_PH, in.narrow_tiles, narrow_tile_rows, d_bias + 2 * H);
 }
 

@@ -26,8 +26,10 @@ using Work = c10::intrusive_ptr<c10d::Work>;
 void choose_error_handling() {
     // 2: NCCL's watchdog aborts a hung communicator, which ends its kernels, but not the process, which ends with our exit code.
     ::setenv("TORCH_NCCL_ASYNC_ERROR_HANDLING", "2", 0);
-    ::setenv("TORCH_NCCL_TRACE_BUFFER_SIZE", "2000", 0);  // flight recorder: how many recent operations a dump contains
-    ::setenv("TORCH_NCCL_DUMP_ON_TIMEOUT", "1", 0);
+    ::setenv("TORCH_NCCL_DUMP_ON_TIMEOUT", "1", 0);  // of the recent operations
+    // After a timeout the watchdog sleeps for four times as long, so that all ranks can write their dumps, before it aborts. The
+    // default of 15 s would keep the GPU, and with it this process, waiting for a minute.
+    ::setenv("TORCH_NCCL_WAIT_TIMEOUT_DUMP_MILSEC", "1000", 0);
 }
 
 /// Operations run on a side stream, which waits for the compute stream where an operation begins. The compute stream waits where

@@ -15,7 +15,9 @@ from .stage import FAILED, PASSED, TIMED_OUT, Finished, Result, block, end_group
 
 STEPS, SAVE_EVERY, MICRO_BATCH = 20, 10, 4
 TIMEOUT = 10  # parallel.timeout_seconds
-LEAVE = 15 + 2  # seconds that a rank that has lost another may take to end, and to write its log (lib/train/stop/hung_run.cpp)
+# Seconds that a rank that has lost another may take until NCCL's watchdog has written its dump (lib/parallel/nccl/nccl_world.cpp), to end,
+# and to write its log (lib/train/stop/hung_run.cpp).
+LEAVE = 4 + 1 + 15 + 2
 LOST_PEER = 5  # exit code
 FOREVER = 100_000  # steps of a run that loses a rank
 # NCCL refuses two ranks of a host on one GPU. Each gets a host name of its own here, so that NCCL connects them by sockets.
