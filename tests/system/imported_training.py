@@ -14,11 +14,14 @@ import torch
 try:
     import h5py
     import transformers
+    from safetensors.torch import load_file, save_file
     from transformers import AutoModelForMaskedLM
 except ImportError as error:
     print(error, file=sys.stderr)
     sys.exit(77)
 
+sys.path.append(str(Path(__file__).resolve().parents[1] / "model"))
+import neobert_oracle
 from hf_evaluation import hf_batch
 from torch_training import learning_rate
 
@@ -27,8 +30,33 @@ SHAPE = {"vocab_size": 800, "hidden_size": 64, "num_hidden_layers": 3, "num_atte
 PADDING_OF_ROBERTA = 1
 
 
-def make(family, folder, shard, part):
-    torch.manual_seed(5)
+class NeoBert(torch.nn.Module):
+    """neobert_oracle.py's formula in float64, on rows with padding."""
+
+    def __init__(self, folder):
+        super().__init__()
+        self.shape = json.loads((Path(folder) / "config.json").read_text())
+        weights = load_file(Path(folder) / "model.safetensors")
+        self.weights = torch.nn.ParameterDict({name.replace(".", "/"): tensor.double() for name, tensor in weights.items()})
+
+    def forward(self, input_ids, attention_mask):
+        weights = {name.replace("/", "."): tensor for name, tensor in self.weights.items()}
+        hidden_BSH = torch.zeros(*input_ids.shape, self.shape["hidden_size"], dtype=torch.double)
+        for row, (ids, length) in enumerate(zip(input_ids, attention_mask.sum(1))):
+            hidden_BSH[row, :length] = neobert_oracle.encode(weights, self.shape, ids[:length])
+        logits_BSV = torch.nn.functional.linear(hidden_BSH, weights["decoder.weight"], weights["decoder.bias"])
+        return transformers.modeling_outputs.MaskedLMOutput(logits=logits_BSV)
+
+
+def make_neobert(folder):
+    config = {"architectures": ["NeoBERTLMHead"], "model_type": "neobert", "max_length": 64, "norm_eps": 1e-5, **SHAPE}
+    weights = {name: 0.05 * torch.randn(shape) + ("norm" in name) for name, shape in neobert_oracle.shapes_of(config).items()}
+    Path(folder).mkdir()
+    (Path(folder) / "config.json").write_text(json.dumps(config))
+    save_file(weights, Path(folder) / "model.safetensors", {"format": "pt"})
+
+
+def make_of_transformers(family, folder):
     dropout = {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}
     fields = {"bert": dropout | {"max_position_embeddings": 64, "hidden_act": "gelu_new"},
               "modernbert": {"max_position_embeddings": 64, "local_attention": 16, "attention_dropout": 0.0, "pad_token_id": 0,
@@ -37,6 +65,14 @@ def make(family, folder, shard, part):
     name = FAMILIES[family]
     config = getattr(transformers, name + "Config")(**SHAPE, **fields.get(family, robertas))
     getattr(transformers, name + "ForMaskedLM")(config).save_pretrained(folder)
+
+
+def make(family, folder, shard, part):
+    torch.manual_seed(5)
+    if family == "neobert":
+        make_neobert(folder)
+    else:
+        make_of_transformers(family, folder)
     with h5py.File(shard) as whole, h5py.File(part, "w") as chosen:
         # The gradient of RoBERTa's padding row is always zero in PyTorch, and that token is another one in these shards.
         rows = (whole["input_ids"][:] != PADDING_OF_ROBERTA).all(1).nonzero()[0][:16]
@@ -50,7 +86,8 @@ def train(folder, part, settings, steps):
     torch.set_num_threads(1)
     settings = json.loads(Path(settings).read_text())
     schedule, asked = settings["schedule"], settings["optimizer"]
-    model = AutoModelForMaskedLM.from_pretrained(folder, dtype=torch.float32)
+    is_neobert = json.loads((Path(folder) / "config.json").read_text())["model_type"] == "neobert"
+    model = NeoBert(folder) if is_neobert else AutoModelForMaskedLM.from_pretrained(folder, dtype=torch.float32)
     parameters = list(model.parameters())
     groups = [{"params": [p for p in parameters if p.dim() > 1], "weight_decay": asked["weight_decay"]},
               {"params": [p for p in parameters if p.dim() == 1], "weight_decay": 0.0}]

@@ -14,8 +14,8 @@ using nlohmann::json;
 TEST_CASE("ten steps from a model of each family have PyTorch's losses, with the folder's own shape") {
     NEEDS_TRAIN();
     const TemporaryFolder folder;
-    const std::string family = GENERATE("bert", "roberta", "xlm-roberta", "camembert", "modernbert"), model = folder / "model",
-                      part = folder / "shards/part_training_0000.h5";
+    const std::string family = GENERATE("bert", "roberta", "xlm-roberta", "camembert", "modernbert", "neobert"),
+                      model = folder / "model", part = folder / "shards/part_training_0000.h5";
     CAPTURE(family);
     constexpr int steps = 10;
     fs::create_directory(folder / "shards");
