@@ -17,13 +17,14 @@ namespace {
 constexpr std::uint64_t program_bytes = std::uint64_t{130} << 20;
 
 /// Returns the bytes per token in which GPUs keep the dropout masks of one layer's attention, one bit per probability: in bf16
-/// for more than 128 tokens (kernels/cuda/long_attention.h). CPUs keep none, so for them the plan is up to 3 % too high there. A
-/// layer with a window keeps fewer than this, so the plan is too high for it too.
-double mask_bytes(const RunPlan& plan) {
+/// for more than 128 tokens (kernels/cuda/long_attention.h). CPUs keep none, so for them the plan is up to 3 % too high there.
+/// @param window  of the layer; 0: none
+double mask_bytes(const RunPlan& plan, std::int64_t window) {
     constexpr std::int64_t keys_per_group = 128, bytes_per_group = 16;
     const ModelShape model = shape_of(plan.settings.model);
+    const auto groups_of = [](std::int64_t keys) { return (keys + keys_per_group - 1) / keys_per_group; };
     const std::int64_t length = plan.settings.data.sequence_length, heads = model.num_attention_heads, size = model.head_size(),
-                       groups = (length + keys_per_group - 1) / keys_per_group;
+                       groups = window > 0 ? std::min(groups_of(length), 1 + 2 * groups_of(window)) : groups_of(length);
     const bool keeps =
         plan.compute.dtype == at::kBFloat16 && model.attention_dropout > 0 && length > 128 && (size == 32 || size == 64);
     return keeps ? static_cast<double>(heads * groups * bytes_per_group) : 0;
@@ -36,7 +37,8 @@ std::uint64_t activations_of(const RunPlan& plan) {
     shape.masked = static_cast<std::int64_t>(plan.data.masked_lm_prob * static_cast<double>(shape.tokens));
     shape.bf16 = plan.compute.dtype == at::kBFloat16;
     shape.checkpointing = plan.settings.training.activation_checkpointing;
-    shape.mask_bytes = mask_bytes(plan);
+    shape.mask_bytes = mask_bytes(plan, 0);
+    shape.local_mask_bytes = mask_bytes(plan, shape_of(plan.settings.model).window);
     return activation_bytes(plan.settings.model, shape);
 }
 

@@ -66,8 +66,10 @@ std::uint64_t activation_bytes(const Design& design, const ActivationShape& shap
     const double compute_bytes = shape.bf16 ? 2 : 4, H = number(design.hidden), F = number(design.intermediate),
                  V = number(design.vocabulary), layers = number(design.layers), tokens = number(shape.tokens),
                  masked = number(shape.masked), read = masked + number(shape.sequences);
-    const double attention = kept_by_attention(design, compute_bytes) + shape.mask_bytes,
-                 after = kept_after_attention(design, compute_bytes);
+    const double local = number(design.local_layers()),
+                 masks = (local * shape.local_mask_bytes + (layers - local) * shape.mask_bytes) / layers;
+    const double attention = kept_by_attention(design, compute_bytes) + masks,  // of a mean layer
+        after = kept_after_attention(design, compute_bytes);
     const double stream = tokens * (compute_bytes + fp32_size) * H;
 
     const double whole_layer = tokens * (attention + after);
