@@ -119,18 +119,21 @@ TEST_CASE("attention of more than 128 tokens in bf16 keeps its dropout masks, on
 
 TEST_CASE("layers with a window keep only the dropout masks of the keys around each 128 queries") {
     const TemporaryFolder folder;
-    const auto activations = [&](const char* dropout) {
+    const auto activations = [&](const char* dropout, const char* checkpointing) {
         write_text(folder / "experiment.json", concat(R"({"model": {"model_type": "modernbert", "attention_dropout": )", dropout,
                                                       R"(}, "data": {"sequence_length": 1024, "objective": "mlm",)",
                                                       R"( "training_shards": "shards"}, "batch": {"micro_batch_size": 16}})"));
-        const ExperimentConfig experiment = load_experiment((folder / "experiment.json").string(), {});
+        const ExperimentConfig experiment =
+            load_experiment((folder / "experiment.json").string(), {concat("training.activation_checkpointing=", checkpointing)});
         const RunPlan plan = plan_of(experiment);
         return static_cast<double>(
             plan_memory(plan, layout_of(experiment.model, experiment.parallel.bucket_mib, 1), threads).activations);
     };
     constexpr double tokens = 16 * 1024, heads = 12, bytes_of_128_keys = 16, of_global_layers = 8 * 8, of_local_layers = 14 * 3;
-    CHECK(activations("0.1") - activations("0") ==
+    CHECK(activations("0.1", "false") - activations("0", "false") ==
           Approx(tokens * heads * bytes_of_128_keys * (of_global_layers + of_local_layers)));
+    CHECK(activations("0.1", "true") - activations("0", "true") ==
+          Approx(tokens * heads * bytes_of_128_keys * 8));  // one layer's
 }
 
 TEST_CASE("on CPUs the plan counts what each thread's attention takes, which grows with the length and not with its square") {

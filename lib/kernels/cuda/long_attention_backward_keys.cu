@@ -74,7 +74,6 @@ __device__ __forceinline__ void add_queries(const Band& read, const Band& of_all
                                             const KeysMemory<D>& memory, Sums (&d_keys)[D / 8], Sums (&d_values)[D / 8]) {
     const Bf16 *const q = memory.q[buffer], *const d_context = memory.d_context[buffer];
     const int g = lane() / 4, c = lane() % 4;
-    constexpr float lowest_score = -3e38F;
     const float to_exponent = rsqrtf(static_cast<float>(D)) * log2_of_e;
 #pragma unroll
     for (int part = 0; part < queries_at_once / part_queries; ++part) {

@@ -111,7 +111,6 @@ template <int D, bool drops, KeysRead keys_read>
 __device__ __forceinline__ void add_keys(const HeadOfSequence& at, const QueriesOfWarp<D, drops>& mine, float dropout_scale,
                                          const Bf16* k, const Bf16* v, int first_query, int first_key, int reach,
                                          Sums (&d_queries)[D / 8]) {
-    constexpr float lowest_score = -3e38F;
     constexpr bool whole = keys_read == KeysRead::all, windowed = keys_read == KeysRead::in_window;
     const int end = at.length - first_key, c = lane() % 4;
     const Band near = band_of(first_query, warp_rows, reach, at.length);

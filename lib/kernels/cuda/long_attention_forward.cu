@@ -7,7 +7,6 @@ namespace bertpretrain::cuda {
 namespace {
 
 constexpr int keys_at_once = 64, score_tiles = keys_at_once / 8;
-constexpr float lowest_score = -3e38F;
 
 /// How many queries a block computes. Within a window it reads four tiles of keys or fewer, and waits for most of its time: of
 /// smaller blocks, more run on a multiprocessor. On an H100 that takes 0.89 of the time.

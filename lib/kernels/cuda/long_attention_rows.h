@@ -69,6 +69,9 @@ __device__ __forceinline__ void rotate_back(const LongAttentionBackward& pass, s
     }
 }
 
+/// The score of a key that a query does not attend to: its probability is 0.
+constexpr float lowest_score = -3e38F;
+
 /// Which of 64 keys a warp computes: all, those that exist, or those that exist and that one of its queries attends to.
 enum class KeysRead { all, existing, in_window };
 

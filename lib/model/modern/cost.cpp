@@ -72,11 +72,11 @@ std::uint64_t activation_bytes(const Design& design, const ActivationShape& shap
         after = kept_after_attention(design, compute_bytes);
     const double stream = tokens * (compute_bytes + fp32_size) * H;
 
-    const double whole_layer = tokens * (attention + after);
+    const double whole_layer = tokens * (attention + after), largest_layer = whole_layer + tokens * (shape.mask_bytes - masks);
     const double last_layer = tokens * attention + read * after;
     const double embeddings = tokens * (fp32_size + compute_bytes) * H;
     const double kept =
-        embeddings + (shape.checkpointing ? layers * stream + whole_layer : (layers - 1) * whole_layer + last_layer);
+        embeddings + (shape.checkpointing ? layers * stream + largest_layer : (layers - 1) * whole_layer + last_layer);
     // a weight gradient from a matmul is rounded in a separate matrix before it is accumulated
     const double logits = std::min(masked * V, static_cast<double>(HeadContext::most_logits));
     const double head_rows = design.transforms ? 3 * fp32_size + 3 * compute_bytes : fp32_size + 2 * compute_bytes;

@@ -1,4 +1,4 @@
-"""Stage `attention`: attention_rates.py, the times of libtorch's FlashAttention-2 and of cuDNN's attention. Stage `roofline` times ours."""
+"""Stage `attention`: attention_rates.py, the times of libtorch's FlashAttention-2 and of cuDNN's attention. Stage `modern_parts` times ours."""
 import sys
 
 from programs import can_import

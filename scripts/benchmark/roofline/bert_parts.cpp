@@ -12,22 +12,22 @@ constexpr double probability = 0.1, eps = 1e-12;
 
 /// The operands of one micro-batch, and the results that the forward saves for the backward.
 struct Operands {
-    std::int64_t heads, T, H, F, M, V;
+    std::int64_t heads, T, H, F;
     SequenceLayout layout;
     RowKeys rows;
-    at::Tensor ids_T, positions_T, types_T, labels_M, bias_3H, bias_F, bias_V, word_VH, position_PH, type_KH, d_word_VH;
-    at::Tensor d_bias_3H, d_bias_F, d_bias_V, totals_2, d_sum_TH;
+    at::Tensor ids_T, positions_T, types_T, bias_3H, bias_F, word_VH, position_PH, type_KH;
+    at::Tensor d_bias_3H, d_bias_F;
     NormResult before;  ///< output of the previous sublayer
     NormParameters norm, d_norm;
     struct Set {
-        at::Tensor normed_TH, fp32_TH, x_TF, dy_TF, qkv_T3H, logits_MV;
+        at::Tensor normed_TH, fp32_TH, x_TF, dy_TF, qkv_T3H;
         NormResult normed;
         AttentionResult attended;
     };
     std::vector<Set> sets;
 
     explicit Operands(const StepShape& s)
-        : heads(s.heads), T(s.sequences * s.length), H(s.hidden), F(s.intermediate), M(s.sequences * s.masked), V(s.vocabulary) {
+        : heads(s.heads), T(s.sequences * s.length), H(s.hidden), F(s.intermediate) {
         const at::TensorOptions fp32(s.device), ids(fp32.dtype(at::kLong));
         const auto normal_bf16 = [&](at::IntArrayRef sizes) { return at::randn(sizes, fp32).to(at::kBFloat16); };
         std::vector<std::int64_t> samples_B(static_cast<std::size_t>(s.sequences));
@@ -36,16 +36,13 @@ struct Operands {
         const at::Tensor index_T = at::arange(T, ids);
         rows = {at::floor_divide(index_T, s.length), at::remainder(index_T, s.length)};
         positions_T = rows.position_T;
-        ids_T = at::randint(V, {T}, ids);
+        ids_T = at::randint(s.vocabulary, {T}, ids);
         types_T = at::remainder(index_T, 2);
-        labels_M = at::randint(V, {M}, ids);
         norm = {at::ones({H}, fp32), at::zeros({H}, fp32)};
         d_norm = {at::zeros({H}, fp32), at::zeros({H}, fp32)};
-        bias_3H = at::zeros({3 * H}, fp32), bias_F = at::zeros({F}, fp32), bias_V = at::zeros({V}, fp32);
-        d_bias_3H = at::zeros({3 * H}, fp32), d_bias_F = at::zeros({F}, fp32), d_bias_V = at::zeros({V}, fp32);
-        word_VH = normal_bf16({V, H}), position_PH = normal_bf16({512, H}), type_KH = normal_bf16({2, H});
-        d_word_VH = at::zeros({V, H}, fp32), d_sum_TH = at::randn({T, H}, fp32);
-        totals_2 = at::zeros({2}, fp32.dtype(at::kDouble));
+        bias_3H = at::zeros({3 * H}, fp32), bias_F = at::zeros({F}, fp32);
+        d_bias_3H = at::zeros({3 * H}, fp32), d_bias_F = at::zeros({F}, fp32);
+        word_VH = normal_bf16({s.vocabulary, H}), position_PH = normal_bf16({512, H}), type_KH = normal_bf16({2, H});
         if (s.device.is_cuda()) {
             before = dropout_residual_norm({{}, {}, at::randn({T, H}, fp32), norm, eps, {}, rows, at::kBFloat16, false});
         }
@@ -53,7 +50,7 @@ struct Operands {
             Set set;
             set.normed_TH = normal_bf16({T, H}), set.fp32_TH = at::randn({T, H}, fp32);
             set.x_TF = normal_bf16({T, F}), set.dy_TF = normal_bf16({T, F});
-            set.qkv_T3H = normal_bf16({T, 3 * H}), set.logits_MV = normal_bf16({M, V});
+            set.qkv_T3H = normal_bf16({T, 3 * H});
             set.normed = norm_forward(set);
             set.attended = attention(set.qkv_T3H, bias_3H, attention_shape());
             sets.push_back(std::move(set));
@@ -75,7 +72,6 @@ std::vector<Part> bert_parts(const StepShape& shape) {
     const auto o = std::make_shared<Operands>(shape);
     const auto L = static_cast<double>(shape.layers);
     const auto TH = static_cast<double>(o->T * o->H), TF = static_cast<double>(o->T * o->F);
-    const auto MV = static_cast<double>(o->M * o->V);
     const double attention_flops = 4.0 * TH * static_cast<double>(shape.length);
     return {
         {"attention, forward", L, attention_flops, 0,
@@ -112,13 +108,6 @@ std::vector<Part> bert_parts(const StepShape& shape) {
         {"embedding sum", 1, 0, (6 + 4) * TH,
          [o](std::size_t) { embedding_sum(o->ids_T, o->positions_T, o->types_T, o->word_VH, o->position_PH, o->type_KH); },
          "embeddings"},
-        {"embedding scatter", 1, 0, 12 * TH, [o](std::size_t) { embedding_backward(o->d_sum_TH, o->ids_T, o->d_word_VH); },
-         "embeddings"},
-        {"softmax + cross entropy", 1, 0, 6 * MV,
-         [o](std::size_t i) {
-             softmax_cross_entropy(o->sets[i].logits_MV, o->bias_V, o->labels_M, 1e-3, o->d_bias_V, o->totals_2);
-         },
-         "loss"},
     };
 }
 

@@ -11,21 +11,20 @@ namespace {
 
 /// The operands of one pass without dropout, and the results that the forward saves for the backward.
 struct Operands {
-    std::int64_t heads, window, T, H, F, M, V;
+    std::int64_t heads, window, T, H, F;
     SequenceLayout layout;
     RowKeys rows;
-    at::Tensor ids_T, labels_M, bias_V, word_VH, angles_PD, d_word_VH, d_bias_V, totals_2, d_sum_TH;
+    at::Tensor ids_T, word_VH, angles_PD;
     NormParameters norm, d_norm;
     struct Set {
-        at::Tensor normed_TH, fp32_TH, x_T2F, dy_TF, qkv_T3H, logits_MV;
+        at::Tensor normed_TH, fp32_TH, x_T2F, dy_TF, qkv_T3H;
         NormResult normed;
         AttentionResult global, local;
     };
     std::vector<Set> sets;
 
     explicit Operands(const StepShape& s)
-        : heads(s.heads), window(s.window), T(s.sequences * s.length), H(s.hidden), F(s.intermediate), M(s.sequences * s.masked),
-          V(s.vocabulary) {
+        : heads(s.heads), window(s.window), T(s.sequences * s.length), H(s.hidden), F(s.intermediate) {
         const at::TensorOptions fp32(s.device), ids(fp32.dtype(at::kLong));
         const auto normal_bf16 = [&](at::IntArrayRef sizes) { return at::randn(sizes, fp32).to(at::kBFloat16); };
         std::vector<std::int64_t> samples_B(static_cast<std::size_t>(s.sequences));
@@ -33,17 +32,16 @@ struct Operands {
         layout = sequence_layout(std::vector<std::int64_t>(samples_B.size(), s.length), samples_B, s.device);
         const at::Tensor index_T = at::arange(T, ids);
         rows = {at::floor_divide(index_T, s.length), at::remainder(index_T, s.length)};
-        ids_T = at::randint(V, {T}, ids), labels_M = at::randint(V, {M}, ids);
+        ids_T = at::randint(s.vocabulary, {T}, ids);
         norm = {at::ones({H}, fp32), {}}, d_norm = {at::zeros({H}, fp32), {}};
-        bias_V = at::zeros({V}, fp32), d_bias_V = at::zeros({V}, fp32), totals_2 = at::zeros({2}, fp32.dtype(at::kDouble));
-        word_VH = normal_bf16({V, H}), d_word_VH = at::zeros({V, H}, fp32), d_sum_TH = at::randn({T, H}, fp32);
+        word_VH = normal_bf16({s.vocabulary, H});
         const at::Tensor angle_PF = at::randn({s.length, H / heads / 2}, fp32);  // any: what counts is that lengths are kept
         angles_PD = at::cat({angle_PF.cos(), angle_PF.sin()}, 1);
         for (std::size_t i = 0; i < operand_sets; ++i) {
             Set set;
             set.normed_TH = normal_bf16({T, H}), set.fp32_TH = at::randn({T, H}, fp32);
             set.x_T2F = normal_bf16({T, 2 * F}), set.dy_TF = normal_bf16({T, F});
-            set.qkv_T3H = normal_bf16({T, 3 * H}), set.logits_MV = normal_bf16({M, V});
+            set.qkv_T3H = normal_bf16({T, 3 * H});
             set.normed = norm_forward(set);
             set.global = attention(set.qkv_T3H, {}, attention_shape(0));
             set.local = attention(set.qkv_T3H, {}, attention_shape(window));
@@ -80,7 +78,7 @@ std::vector<Part> modern_parts(const StepShape& shape) {
     const auto o = std::make_shared<Operands>(shape);
     const auto L = static_cast<double>(shape.layers),
                globals = static_cast<double>((shape.layers + shape.global_every - 1) / shape.global_every);
-    const auto TH = static_cast<double>(o->T * o->H), TF = static_cast<double>(o->T * o->F), MV = static_cast<double>(o->M * o->V);
+    const auto TH = static_cast<double>(o->T * o->H), TF = static_cast<double>(o->T * o->F);
     const double of_global = 4 * TH * static_cast<double>(shape.length),
                  of_local = 4 * TH * static_cast<double>(std::min(shape.length, 2 * shape.window + 1));
     return {
@@ -109,13 +107,6 @@ std::vector<Part> modern_parts(const StepShape& shape) {
          [o](std::size_t i) { gated_activation_backward(o->sets[i].dy_TF, o->sets[i].x_T2F, Activation::gelu_erf); }, "GELU"},
         {"word embeddings", 1, 0, (2 + 4) * TH, [o](std::size_t) { embedding_sum(o->ids_T, o->ids_T, o->ids_T, o->word_VH, {}, {}); },
          "embeddings"},
-        {"embedding scatter", 1, 0, 12 * TH, [o](std::size_t) { embedding_backward(o->d_sum_TH, o->ids_T, o->d_word_VH); },
-         "embeddings"},
-        {"softmax + cross entropy", 1, 0, 6 * MV,
-         [o](std::size_t i) {
-             softmax_cross_entropy(o->sets[i].logits_MV, o->bias_V, o->labels_M, 1e-3, o->d_bias_V, o->totals_2);
-         },
-         "loss"},
     };
 }
 

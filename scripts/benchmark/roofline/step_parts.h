@@ -37,8 +37,8 @@ std::vector<Part> product_parts(const StepShape& shape);
 /// Returns the fused operations of a BERT's pass, with dropout, and those of a ModernBERT's, without.
 std::vector<Part> bert_parts(const StepShape& shape);
 std::vector<Part> modern_parts(const StepShape& shape);
-/// Returns the parts of the optimizer's update.
-std::vector<Part> update_parts(const StepShape& shape);
+/// Returns the parts that both have: the loss, the embeddings' gradient, and the optimizer's update.
+std::vector<Part> shared_parts(const StepShape& shape);
 
 /// A matmul on the CPU, with the same operands by the program, by torch's mm alone (oneDNN), and by MKL's bf16 x bf16 -> fp32.
 struct MatmulCandidates {

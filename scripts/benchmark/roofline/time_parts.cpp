@@ -82,7 +82,7 @@ json roofs(at::Device device) {
 json timed_parts(const StepShape& shape, int rounds, double full_rate) {
     std::vector<Part> parts = product_parts(shape);
     for (Part& part : shape.is_modern() ? modern_parts(shape) : bert_parts(shape)) parts.push_back(std::move(part));
-    for (Part& part : update_parts(shape)) parts.push_back(std::move(part));
+    for (Part& part : shared_parts(shape)) parts.push_back(std::move(part));
     std::vector<std::function<void(std::size_t)>> runs;
     for (const Part& part : parts) runs.push_back(part.run);
     std::vector<Times> times = time_in_turns(runs, rounds, shape.device, full_rate);

@@ -154,7 +154,7 @@ at::Tensor backward_of_flash(const at::Tensor& d_context_TH, const at::Tensor& q
 }
 
 /// Whether flash attention's forward replaces our long kernels' forward, whose backward then reads its results. On an H100 it
-/// takes 0.7 of the time without dropout, window and biases. Its grid has blocks for the longest sequence's length in every
+/// takes 0.95 of the time at 64 sequences of 1,024 tokens. Its grid has blocks for the longest sequence's length in every
 /// sequence: it is not used where most of them would be empty.
 bool flash_forward_is_faster(AttentionKernels kernels, const at::Tensor& qkv_T3H, const at::Tensor& bias_3H,
                              const Attention& shape) {

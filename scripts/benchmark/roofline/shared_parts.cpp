@@ -1,5 +1,8 @@
+#include <memory>
+
 #include <ATen/ATen.h>
 
+#include "kernels/fused_operations.h"
 #include "kernels/interface/optimizer_kernels.h"
 #include "kernels/kernels_in_use.h"
 #include "step_parts.h"
@@ -31,14 +34,38 @@ struct Update {
     }
 };
 
+/// The operands of the loss and of the embeddings' gradient.
+struct Ends {
+    at::Tensor ids_T, d_sum_TH, d_word_VH, bias_V, d_bias_V, labels_M, totals_2;
+    std::vector<at::Tensor> logits_MV;  ///< by set of operands
+
+    explicit Ends(const StepShape& s) {
+        const at::TensorOptions fp32(s.device), ids(fp32.dtype(at::kLong));
+        const std::int64_t T = s.sequences * s.length, H = s.hidden, M = s.sequences * s.masked, V = s.vocabulary;
+        ids_T = at::randint(V, {T}, ids), labels_M = at::randint(V, {M}, ids);
+        d_sum_TH = at::randn({T, H}, fp32), d_word_VH = at::zeros({V, H}, fp32);
+        bias_V = at::zeros({V}, fp32), d_bias_V = at::zeros({V}, fp32), totals_2 = at::zeros({2}, fp32.dtype(at::kDouble));
+        for (std::size_t i = 0; i < operand_sets; ++i) logits_MV.push_back(at::randn({M, V}, fp32).to(at::kBFloat16));
+    }
+};
+
 }  // namespace
 
-std::vector<Part> update_parts(const StepShape& s) {
+std::vector<Part> shared_parts(const StepShape& s) {
     const std::int64_t H = s.hidden, of_layers = s.layers * (4 * H * H + (s.is_modern() ? 3 : 2) * H * s.intermediate);
     const std::int64_t others = (s.vocabulary + (s.is_modern() ? 0 : 512)) * H, parameters = of_layers + others;
     const auto update = std::make_shared<Update>(parameters, at::TensorOptions(s.device));
     const auto P = static_cast<double>(parameters);
+    const auto ends = std::make_shared<Ends>(s);
+    const auto TH = static_cast<double>(ends->d_sum_TH.numel()), MV = static_cast<double>(ends->logits_MV.front().numel());
     return {
+        {"embedding scatter", 1, 0, 12 * TH,
+         [ends](std::size_t) { embedding_backward(ends->d_sum_TH, ends->ids_T, ends->d_word_VH); }, "embeddings"},
+        {"softmax + cross entropy", 1, 0, 6 * MV,
+         [ends](std::size_t i) {
+             softmax_cross_entropy(ends->logits_MV[i], ends->bias_V, ends->labels_M, 1e-3, ends->d_bias_V, ends->totals_2);
+         },
+         "loss"},
         {"zeroing of gradients outside the layers", 1, 0, 4 * static_cast<double>(others),
          [update, others](std::size_t) { update->gradient.narrow(0, 0, others).zero_(); }, "update"},
         {"gradient norm", 1, 0, 4 * P, [update](std::size_t) { update->sum_squares(); }, "update"},
