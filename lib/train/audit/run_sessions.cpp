@@ -6,6 +6,7 @@
 #include <map>
 #include <string_view>
 
+#include <ATen/Parallel.h>
 #include <torch/headeronly/version.h>
 #include <nlohmann/json.hpp>
 
@@ -82,8 +83,9 @@ std::string kernels_on(at::Device device) {
 std::string computed_by(at::Device device) {
     if (!device.is_cpu()) return {};
     const ProgramVersion& program = program_version();
-    return concat(kernels_on(device), " on ", processor_name(), ", libtorch ", TORCH_VERSION, ", ", program.version, " (",
-                  program.commit, ")");
+    // A library's fp32 matmul may divide its sums by the number of threads.
+    return concat(kernels_on(device), " on ", processor_name(), ", ", at::get_num_threads(), " threads, libtorch ", TORCH_VERSION,
+                  ", ", program.version, " (", program.commit, ")");
 }
 
 std::string settings_digest(const nlohmann::json& settings) { return hexadecimal(sha256(settings.dump())); }
