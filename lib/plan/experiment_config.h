@@ -319,10 +319,13 @@ struct CheckpointConfig {
               "Write a snapshot while training continues, which takes as much memory as the optimizer state. false: training "
               "waits.",
               Resume::may_change);
-        field("on_save_error", self.on_save_error, any,
-              "What to do if a save fails. retry: continue, and try again when the next save is due; the last save of a run must "
-              "succeed. stop: end with exit code 4 at once.",
-              Resume::may_change);
+        field(
+            "on_save_error", self.on_save_error, any,
+            "What to do if a save fails. retry: continue, and try again after a tenth of save_every_steps; the last save of a "
+            "run "
+            "must succeed. stop: end with exit code 4 at once. On a full disk the oldest checkpoints are deleted first, but not "
+            "the newest, the best, or one that keep_every_steps keeps.",
+            Resume::may_change);
         field("after_save", self.after_save, any,
               "Shell command to run in the background after each complete checkpoint, whose folder is $1: to copy it elsewhere, "
               "for example. Only the end of the run waits for it. Its checkpoint is not deleted while it runs, except by a "

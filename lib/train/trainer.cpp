@@ -99,7 +99,7 @@ int Trainer::run() {
         saver_.look();
         if ((due(settings().evaluation.every_steps) || finished()) && !evaluate_held_out())
             return stop(StopReason::of_code(parts_.world->agree_on_largest(requests_.reason().code())));
-        if (due(settings().checkpoint.save_every_steps) || finished()) save(!finished());
+        if (due(settings().checkpoint.save_every_steps) || saver_.repeats_after(step_) || finished()) save(!finished());
         if (finished()) break;
         look_at_limits();
         const StepOpening opening = next_opening();
@@ -189,12 +189,12 @@ int Trainer::leave(StopReason reason) {
         records_->clear_progress();
         const std::string cause = limit_ ? "its limit" : concat("signal ", signal);
         if (parts_.world->rank() == 0)
-            log_info(concat("stopped by ", cause, " after step ", step_, "; ",
-                            step_ == 0 ? "there is nothing to save; the same command starts again"
-                                       : concat("its checkpoint is saved in ",
-                                                (parts_.folder->paths().checkpoints() / step_folder_name(step_)).string(),
-                                                "; the same command resumes from it"),
-                            limit_ ? concat("\n  why: ", *limit_, "\n  do: raise the limit to train on") : ""));
+            log_warning(concat("stopped by ", cause, " after step ", step_, "; ",
+                               step_ == 0 ? "there is nothing to save; the same command starts again"
+                                          : concat("its checkpoint is saved in ",
+                                                   (parts_.folder->paths().checkpoints() / step_folder_name(step_)).string(),
+                                                   "; the same command resumes from it"),
+                               limit_ ? concat("\n  why: ", *limit_, "\n  do: raise the limit to train on") : ""));
         nlohmann::ordered_json details{{"step", step_}, {"signal", signal}};
         if (limit_) details["limit"] = *limit_;
         records_->event("stop", std::move(details));

@@ -156,9 +156,27 @@ TEST_CASE("a checkpoint is not deleted while the command after its save runs") {
     save_until_gone(run / "checkpoints/step_00000001");
 }
 
-TEST_CASE("a run does not begin where not even one checkpoint fits") {
+TEST_CASE("a run does not begin where not even one checkpoint fits, unless an existing one can be deleted for it") {
     const TemporaryFolder run;
-    CHECK_THAT(compare_space(run / "checkpoints", 1 << 20, {}),
-               Says("1.0 MiB each; 3 kept, the best one and one being written take 5.0 MiB"));
-    CHECK_THAT(words_of([&] { compare_space(run / "checkpoints", std::uint64_t{1} << 60, {}); }), Says("no space for even one"));
+    const CheckpointSpace space = compare_space(run / "checkpoints", 1 << 20, {});
+    CHECK(space.holds_all);
+    CHECK_THAT(space.words, Says("1.0 MiB each; 3 kept, the best one and one being written take 5.0 MiB; free now"));
+    const std::uint64_t huge = std::uint64_t{1} << 60;
+    CHECK_THAT(words_of([&] { compare_space(run / "checkpoints", huge, {}); }), Says("no space for even one"));
+    CHECK_THAT(words_of([&] { compare_space(run / "checkpoints", huge, {}, 1); }), Says("no space for even one"));
+    CHECK_FALSE(compare_space(run / "checkpoints", huge, {}, 2).holds_all);
+}
+
+TEST_CASE("after a save that failed, the next attempt is due after a tenth of the steps between two saves") {
+    const TemporaryFolder run;
+    SingleProcess alone;
+    CheckpointConfig config;
+    config.save_every_steps = 250;
+    Saving saving(run, alone, config, run / "later/checkpoints");
+    saving.save_now(250);
+    CHECK_FALSE(saving.saver.repeats_after(274));
+    CHECK(saving.saver.repeats_after(275));
+    fs::create_directories(run / "later");
+    saving.save_now(275);
+    CHECK_FALSE(saving.saver.repeats_after(400));
 }

@@ -1,7 +1,10 @@
 #include "train/save/checkpoint_saver.h"
 
+#include <algorithm>
 #include <atomic>
+#include <cerrno>
 #include <chrono>
+#include <cstring>
 #include <string_view>
 #include <system_error>
 #include <utility>
@@ -23,6 +26,9 @@ namespace {
 /// A shorter wait for the previous save is recorded as an event but not logged.
 constexpr double worth_logging_seconds = 1;
 
+/// A failed save is repeated after this part of the steps between two saves.
+constexpr std::int64_t steps_per_repetition = 10;
+
 void refuse_bad_numbers(const TrainingState& state) {
     if (is_finite(state)) return;
     throw NumbersError(concat("step ", state.step, ": the weights or moments are not finite, so they are not saved\n  do: lower ",
@@ -31,6 +37,14 @@ void refuse_bad_numbers(const TrainingState& state) {
 
 /// The prefix of every CheckpointError's message.
 constexpr std::string_view kind = "checkpoint error: ";
+
+/// Whether the message of a failed save says that the disk, or the user's share of it, is full.
+bool says_disk_is_full(std::string_view message) {
+    for (const std::string_view words :
+         {std::string_view("no space"), std::string_view(std::strerror(ENOSPC)), std::string_view(std::strerror(EDQUOT))})
+        if (message.find(words) != std::string_view::npos) return true;
+    return false;
+}
 
 /// Replaces paths through this process's descriptors by the folder's name, in a text or path from a save.
 std::string named(const std::optional<RunFolder>& folder, std::string_view text) {
@@ -55,8 +69,9 @@ struct CheckpointSaver::Job {
     std::filesystem::path folder;
     std::exception_ptr failure;
     CheckpointStore::Pruned pruned;
-    std::string lineage_trouble;  ///< why lineage.json could not be written; empty: none
-    std::string trouble;          ///< error while older checkpoints were deleted; empty: none
+    std::vector<std::string> deleted_early;  ///< names of the checkpoints that were deleted to make room
+    std::string lineage_trouble;             ///< why lineage.json could not be written; empty: none
+    std::string trouble;                     ///< error while older checkpoints were deleted; empty: none
     double end = 0;
     std::atomic<bool> ended = false;
 };
@@ -91,6 +106,37 @@ void CheckpointSaver::record_lineage(Job& job) {
     } catch (const Error& error) { job.lineage_trouble = error.what(); }
 }
 
+/// Deletes the oldest checkpoint that the settings do not keep for good, though checkpoint.keep_last would keep it longer; never
+/// the newest or the best. @returns whether there was one
+bool CheckpointSaver::delete_oldest(Job& job) noexcept {
+    try {
+        const std::vector<std::filesystem::path> before = job.store.all_complete();
+        for (auto last = std::min(std::ssize(before), job.keep.last) - 1; last >= 1; --last) {
+            CheckpointStore::Keep keep = job.keep;
+            keep.last = last;
+            job.keep.whole = job.store.prune(keep, job.sign_of_life).whole;
+            const std::vector<std::filesystem::path> left = job.store.all_complete();
+            if (left.size() == before.size()) continue;
+            for (const std::filesystem::path& one : before)
+                if (std::find(left.begin(), left.end(), one) == left.end()) job.deleted_early.push_back(one.filename().string());
+            return true;
+        }
+    } catch (const std::exception&) {}  // the save's own failure is reported
+    return false;
+}
+
+/// Writes the checkpoint; on a full disk, deletes older ones until it fits or none is left to delete.
+void CheckpointSaver::write(Job& job) {
+    for (;;) try {
+            job.folder = save_together(*job.ranks, job.store, job.snapshot.state, job.sees_store, job.sign_of_life);
+            return;
+        } catch (const Error& error) {
+            if (error.code() != ExitCode::checkpoint) throw;
+            const bool deleted = says_disk_is_full(error.what()) && job.ranks->rank() == 0 && delete_oldest(job);
+            if (job.ranks->agree_on_largest(deleted ? 1 : 0) == 0) throw;
+        }
+}
+
 void CheckpointSaver::run(Job& job) {
     try {
         together(*job.ranks, [&] {
@@ -98,7 +144,7 @@ void CheckpointSaver::run(Job& job) {
             refuse_bad_numbers(job.snapshot.state);
             if (job.place) job.store.move_to(job.place->places().checkpoints());
         });
-        job.folder = save_together(*job.ranks, job.store, job.snapshot.state, job.sees_store, job.sign_of_life);
+        write(job);
         job.end = seconds_now();
         job.keep.whole.insert(job.snapshot.state.step);
         job.keep.steps.insert(job.snapshot.state.step);
@@ -137,6 +183,7 @@ void CheckpointSaver::make_room() {
 
 void CheckpointSaver::start(Snapshot snapshot, double began) {
     check(!job_, "a save is already in progress");
+    repeat_from_.reset();
     const std::shared_ptr<Job> started = make_job(std::move(snapshot), began);
     started->stall_seconds = seconds_now() - began;
     thread_.post([job = started] {
@@ -150,6 +197,7 @@ void CheckpointSaver::start(Snapshot snapshot, double began) {
 
 void CheckpointSaver::save_now(Snapshot snapshot, bool last, bool stopping) {
     check(!job_, "a save is already in progress");
+    repeat_from_.reset();
     job_ = make_job(std::move(snapshot), seconds_now());
     job_->keep.verify = !stopping;
     run(*job_);
@@ -215,6 +263,7 @@ void CheckpointSaver::tell_mirror() {
 void CheckpointSaver::conclude(bool last) {
     thread_.drain();
     const std::shared_ptr<Job> job = std::exchange(job_, nullptr);
+    note_deleted(*job);
     if (!job->failure) return note_success(*job);
     try {
         std::rethrow_exception(job->failure);
@@ -223,6 +272,7 @@ void CheckpointSaver::conclude(bool last) {
         const CheckpointError shown(named(folder_, std::string_view(error.what()).substr(kind.size())));
         if (last || config_.on_save_error == OnSaveError::stop) throw shown;
         note_failure(*job, shown);
+        repeat_from_ = job->snapshot.state.step + std::max<std::int64_t>(1, config_.save_every_steps / steps_per_repetition);
     }
 }
 
@@ -250,13 +300,23 @@ void CheckpointSaver::note_success(const Job& job) {
     if (mirror_) mirror_->start(step, named(folder_, job.folder.string()));
 }
 
+void CheckpointSaver::note_deleted(const Job& job) {
+    if (job.deleted_early.empty()) return;
+    records_.clear_progress();
+    log_warning(concat(store_.folder().string(), ": the disk is full: ", join(job.deleted_early),
+                       " made room for the checkpoint of step ", job.snapshot.state.step, " and ",
+                       job.deleted_early.size() == 1 ? "is" : "are", " deleted, earlier than checkpoint.keep_last = ",
+                       config_.keep_last, " says\n  do: free some space, or lower checkpoint.keep_last"));
+    records_.event("checkpoints_deleted_early", {{"for_step", job.snapshot.state.step}, {"deleted", job.deleted_early}});
+}
+
 void CheckpointSaver::note_failure(const Job& job, const Error& error) {
     if (world_.rank() != 0) return;
     records_.clear_progress();
     log_warning(
         concat(error.what(), "\n  step ", job.snapshot.state.step, " is not saved; ",
                step_saved_ ? concat("the newest good checkpoint is of step ", *step_saved_) : "there is no checkpoint yet",
-               "; the run continues and saves again when it is due (checkpoint.on_save_error is \"retry\")"));
+               "; the run continues and tries again soon (checkpoint.on_save_error is \"retry\")"));
     records_.event("save_failed", {{"step", job.snapshot.state.step}, {"cause", error.what()}});
 }
 

@@ -27,9 +27,10 @@ namespace bertpretrain {
 /// Runs one save at a time, on a thread of its own on every rank; these threads communicate over connections of their own. All
 /// ranks call the same members between the same steps.
 ///
-/// With checkpoint.on_save_error "retry", a failed save is logged and the next scheduled save tries again; but a run's last save
-/// must succeed. Members throw CheckpointError, on all ranks, for a save that must not fail; DistributedError when a rank is
-/// lost.
+/// If the disk is full, the oldest checkpoints are deleted for the new one, but not the newest complete one, the best, or one
+/// that checkpoint.keep_every_steps keeps. With checkpoint.on_save_error "retry", a save that fails all the same is logged and
+/// repeated after a tenth of checkpoint.save_every_steps; but a run's last save must succeed. Members throw CheckpointError, on
+/// all ranks, for a save that must not fail; DistributedError when a rank is lost.
 class CheckpointSaver {
 public:
     /// @param sees_store by rank, as in save_together()
@@ -60,6 +61,9 @@ public:
     /// @param stopping the process may be killed soon: older checkpoints are not verified, and those not known to be intact are
     ///        neither deleted nor counted
     void save_now(Snapshot snapshot, bool last, bool stopping = false);
+
+    /// Whether a save failed, and the state after `step` should be saved although no save is scheduled. The same on all ranks.
+    bool repeats_after(std::int64_t step) const { return repeat_from_ && step >= *repeat_from_; }
 
     /// Blocks until no save is in progress.
     void finish();
@@ -98,10 +102,14 @@ private:
     struct Job;
     std::shared_ptr<Job> make_job(Snapshot snapshot, double began);
     static void run(Job& job);
+    static void write(Job& job);
+    static bool delete_oldest(Job& job) noexcept;
     static void record_lineage(Job& job);
     /// Waits for the job and handles its result. @param last as in save_now()
     void conclude(bool last);
     void note_success(const Job& job);
+    /// Warns of the checkpoints that were deleted because the disk is full.
+    void note_deleted(const Job& job);
     void note_failure(const Job& job, const Error& error);
     /// Logs and records what has become of uploads.
     void tell_mirror();
@@ -118,6 +126,7 @@ private:
     std::shared_ptr<RunLineage> lineage_;    ///< null on the other ranks
     std::shared_ptr<ControlGroup> ranks_;    ///< connections of the saving threads
     std::optional<std::int64_t> step_saved_;
+    std::optional<std::int64_t> repeat_from_;  ///< after a failed save: the step after which it is repeated
     double longest_save_seconds_ = 0;
     std::set<std::int64_t> whole_;  ///< checkpoints that this process wrote or verified
     std::shared_ptr<Job> job_;      ///< in progress, or ended and not yet concluded

@@ -1,5 +1,6 @@
 #include "train/save/checkpoint_space.h"
 
+#include <algorithm>
 #include <optional>
 #include <system_error>
 
@@ -22,29 +23,32 @@ std::uint64_t kept_at_once(const CheckpointConfig& config) {
     return static_cast<std::uint64_t>(config.keep_last) + (config.keep_best ? 2 : 1);
 }
 
-std::string compare(const std::filesystem::path& store, std::uint64_t checkpoint_bytes, const CheckpointConfig& config,
-                    std::uint64_t fewest, const char* complaint) {
-    const std::uint64_t kept = kept_at_once(config);
-    const std::optional<std::uint64_t> there = free_bytes(store);
-    const std::string words =
-        concat(bytes_text(checkpoint_bytes), " each; ", config.keep_last, config.keep_best ? " kept, the best one" : " kept",
-               " and one being written take ", bytes_text(kept * checkpoint_bytes),
-               "; free now: ", there ? bytes_text(*there) : "not known, the file system does not say");
-    if (there && *there < fewest * checkpoint_bytes)
-        throw CheckpointError(
-            concat(store.string(), ": ", complaint, ": ", words,
-                   "\n  do: free some space, lower checkpoint.keep_last, or set --output to a path on a larger disk"));
-    return words;
+[[noreturn]] void refuse(const std::filesystem::path& store, const char* complaint, const CheckpointSpace& space) {
+    throw CheckpointError(
+        concat(store.string(), ": ", complaint, ": ", space.words,
+               "\n  do: free some space, lower checkpoint.keep_last, or set --output to a path on a larger disk"));
 }
 
 }  // namespace
 
-std::string compare_space(const std::filesystem::path& store, std::uint64_t checkpoint_bytes, const CheckpointConfig& config) {
-    return compare(store, checkpoint_bytes, config, 1, "no space for even one checkpoint");
+CheckpointSpace compare_space(const std::filesystem::path& store, std::uint64_t checkpoint_bytes, const CheckpointConfig& config,
+                              std::uint64_t existing) {
+    const std::uint64_t kept = kept_at_once(config), missing = kept - std::min(kept - 1, existing);
+    const std::optional<std::uint64_t> there = free_bytes(store);
+    CheckpointSpace space;
+    space.words = concat(bytes_text(checkpoint_bytes), " each; ", config.keep_last,
+                         config.keep_best ? " kept, the best one" : " kept", " and one being written take ",
+                         bytes_text(kept * checkpoint_bytes), existing > 0 ? concat(", of which ", existing, " exist") : "",
+                         "; free now: ", there ? bytes_text(*there) : "not known, the file system does not say");
+    space.holds_all = !there || *there >= missing * checkpoint_bytes;
+    if (there && *there < checkpoint_bytes && existing < 2) refuse(store, "no space for even one checkpoint", space);
+    return space;
 }
 
 std::string require_space(const std::filesystem::path& store, std::uint64_t checkpoint_bytes, const CheckpointConfig& config) {
-    return compare(store, checkpoint_bytes, config, kept_at_once(config), "no space for all checkpoints");
+    const CheckpointSpace space = compare_space(store, checkpoint_bytes, config);
+    if (!space.holds_all) refuse(store, "no space for all checkpoints", space);
+    return space.words;
 }
 
 }  // namespace bertpretrain

@@ -9,12 +9,19 @@
 
 namespace bertpretrain {
 
-/// Compares the space that checkpoints take with the free space. @param store their folder, which need not exist yet
-/// @returns a description of both
-/// @throws CheckpointError when not even one checkpoint fits
-std::string compare_space(const std::filesystem::path& store, std::uint64_t checkpoint_bytes, const CheckpointConfig& config);
+struct CheckpointSpace {
+    std::string words;      ///< what the checkpoints take, and what is free
+    bool holds_all = true;  ///< false: older checkpoints will be deleted before there are keep_last newer ones
+};
 
-/// Like compare_space, but @throws CheckpointError unless all checkpoints that are kept and one being written fit
+/// Compares the space that a run's checkpoints take with the free space of their disk.
+/// @param store the checkpoints' folder, which need not exist yet
+/// @param existing the number of complete checkpoints in it
+/// @throws CheckpointError when not even one checkpoint fits, unless an existing one may be deleted for it
+CheckpointSpace compare_space(const std::filesystem::path& store, std::uint64_t checkpoint_bytes, const CheckpointConfig& config,
+                              std::uint64_t existing = 0);
+
+/// Returns what compare_space() says. @throws CheckpointError unless all checkpoints that are kept and one being written fit
 std::string require_space(const std::filesystem::path& store, std::uint64_t checkpoint_bytes, const CheckpointConfig& config);
 
 }  // namespace bertpretrain
