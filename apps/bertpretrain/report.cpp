@@ -13,9 +13,11 @@
 #include "core/files/files.h"
 #include "core/output/log.h"
 #include "core/output/table.h"
+#include "reports/report_json.h"
 #include "reports/report_page.h"
 #include "reports/run_charts.h"
 #include "reports/scaling.h"
+#include "reports/setting_differences.h"
 #include "reports/time_shares.h"
 
 namespace bertpretrain {
@@ -26,7 +28,7 @@ struct ReportArguments {
     std::string output, svg_folder, target;
     std::vector<std::string> references;
     std::vector<std::string> prices;
-    bool scaling = false;
+    bool scaling = false, json = false;
 };
 
 void print(const std::vector<std::vector<std::string>>& rows) {
@@ -47,6 +49,18 @@ void write_charts(const std::filesystem::path& folder, const std::vector<RunHist
     log_info(concat(charts.size(), " charts: ", folder.string()));
 }
 
+void print_tables(const std::vector<RunHistory>& runs, const ReportChoices& choices) {
+    if (choices.target) print(target_rows(runs, *choices.target, choices.prices));
+    if (choices.scaling) print(scaling_rows(scaling_points(runs)));
+    if (!choices.references.empty()) print(reference_rows(runs, choices.references));
+    if (choices.target || choices.scaling || !choices.references.empty()) return;
+    print(summary_rows(runs));
+    if (const auto rows = setting_differences(runs); rows.size() > 1) {
+        std::cout << "\nsettings that differ\n\n";
+        print(rows);
+    }
+}
+
 void report(const ReportArguments& arguments) {
     ReportChoices choices;
     if (!arguments.target.empty()) choices.target = Target::parse(arguments.target);
@@ -57,10 +71,11 @@ void report(const ReportArguments& arguments) {
     for (const std::string& file : arguments.references) choices.references.push_back(read_reference(file));
     const std::vector<RunHistory> runs = read_runs(arguments.runs);
     choices.prices.require_runs(runs);
-    if (choices.target) print(target_rows(runs, *choices.target, choices.prices));
-    if (choices.scaling) print(scaling_rows(scaling_points(runs)));
-    if (!choices.references.empty()) print(reference_rows(runs, choices.references));
-    if (!choices.target && !choices.scaling && choices.references.empty()) print(summary_rows(runs));
+    if (arguments.json) {
+        std::cout << report_json(runs, choices).dump(2, ' ', false, nlohmann::json::error_handler_t::replace) << std::endl;
+    } else {
+        print_tables(runs, choices);
+    }
     for (const RunHistory& run : runs)
         if (const auto flag = low_utilisation(run, time_shares(run))) log_warning(*flag);
     if (!arguments.svg_folder.empty()) write_charts(arguments.svg_folder, runs, choices);
@@ -74,7 +89,8 @@ void report(const ReportArguments& arguments) {
 void add_report_command(CLI::App& app) {
     const auto arguments = std::make_shared<ReportArguments>();
     CLI::App* command = app.add_subcommand("report", "Compares runs: tables, charts, cost and scaling");
-    command->add_option("runs", arguments->runs, "Run folders; the runs may still be training")->required();
+    command->add_option("runs", arguments->runs, "Run folders, or folders with runs below them; the runs may still be training")
+        ->required();
     command->add_option("--output", arguments->output, "Write everything to one HTML page, which needs no network");
     command->add_option("--svg", arguments->svg_folder, "Write every chart as an SVG file into this folder");
     command->add_option(
@@ -88,6 +104,7 @@ void add_report_command(CLI::App& app) {
     command->add_option("--reference", arguments->references,
                         "A file with the columns step and loss: print and draw this published curve beside the runs' loss");
     command->add_flag("--scaling", arguments->scaling, "Print rates and efficiency of runs on different numbers of accelerators");
+    command->add_flag("--json", arguments->json, "Print the figures, and the settings that differ, as a JSON object");
     command->callback([arguments] { report(*arguments); });
 }
 

@@ -46,13 +46,16 @@ struct TrainArguments {
 };
 
 /// Prints the results of a finished run to standard output.
-void report(const fs::path& folder, const std::optional<double>& unigram) {
+/// @param complete_steps the number of its steps if all are done
+void report(const fs::path& folder, const std::optional<std::int64_t>& complete_steps, const std::optional<double>& unigram) {
     std::optional<fs::path> newest;
     try {
         newest = CheckpointStore(folder / "checkpoints").newest_complete();
     } catch (const CheckpointError& error) { log_warning(error.what()); }  // the run is complete all the same
     std::cout << loss_table(read_losses(folder / "metrics.jsonl"));
     if (unigram) std::cout << "unigram cross-entropy of the training shards: " << fixed(*unigram, 4) << "\n";
+    if (complete_steps)
+        std::cout << "complete: all " << with_thousands(*complete_steps) << " steps; to train on, raise schedule.total_steps\n";
     if (newest) std::cout << "checkpoint: " << displayable((*newest / "model.pt").string()) << "\n";
     std::cout << "loss picture: " << displayable((folder / "loss.svg").string()) << "\n"
               << "run folder: " << displayable(folder.string()) << std::endl;
@@ -132,6 +135,7 @@ Ending train_in(const TrainingPhase& phase, const fs::path& record, const Option
     parts.metrics_address = options.metrics_address;
     parts.limits = options.limits;
     const std::optional<double> unigram = parts.plan.data.unigram_cross_entropy;
+    const std::int64_t total_steps = parts.plan.settings.schedule.total_steps;
     Trainer trainer(std::move(parts), requests);
     start.reset();  // from here on the trainer's own watchdog runs
     Ending ending;
@@ -147,7 +151,8 @@ Ending train_in(const TrainingPhase& phase, const fs::path& record, const Option
         if (launch.rank == 0 && code != 0) record_exit(record, launch, code, cause);
         else if (launch.rank == 0 && ending.limit) record_exit(record, launch, 0, cause);
     }
-    if (launch.rank == 0 && ending.signal == 0) report(phase.folder, unigram);
+    if (launch.rank == 0 && ending.signal == 0)
+        report(phase.folder, ending.limit ? std::nullopt : std::optional(total_steps), unigram);
     connection.world = trainer.release_world();
     return ending;
 }

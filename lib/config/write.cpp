@@ -83,12 +83,6 @@ std::string title_of(const Setting& section) {
     return section.variant.empty() ? section.path : concat(section.path, " (", section.variant, ")");
 }
 
-/// At most 60 characters of a value, so that a long text does not push a table's columns off the screen.
-std::string shortened(const std::string& text) {
-    constexpr std::size_t longest = 60;
-    return text.size() <= longest ? text : text.substr(0, longest - 3) + "...";
-}
-
 /// The value for a table, and lines to stand below it.
 std::string value_and_lines(const Setting& setting, std::vector<std::pair<std::string, std::string>>& lines) {
     const auto* paths = std::get_if<WeightedPaths>(&setting.value);

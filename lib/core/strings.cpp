@@ -72,6 +72,13 @@ std::optional<std::string> nearest_name(std::string_view wrong, const std::vecto
 
 std::string first_line(std::string_view text) { return std::string(text.substr(0, text.find('\n'))); }
 
+std::string shortened(std::string_view text, std::size_t longest) {
+    if (text.size() <= longest) return std::string(text);
+    std::size_t end = longest - 3;
+    while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
+    return std::string(text.substr(0, end)) + "...";
+}
+
 std::string with_thousands(std::int64_t number) {
     std::string digits = std::to_string(number);
     const std::size_t first = number < 0 ? 1 : 0;

@@ -1,6 +1,7 @@
 #pragma once
 // Small string helpers, and numbers formatted for people.
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -22,6 +23,9 @@ std::optional<std::string> nearest_name(std::string_view wrong, const std::vecto
 
 /// Returns `text` up to its first line break, which is the readable part of a library's message.
 std::string first_line(std::string_view text);
+
+/// Returns `text`, or its beginning and "...", at most `longest` bytes of UTF-8, no character divided.
+std::string shortened(std::string_view text, std::size_t longest = 60);
 
 /// 1234567 -> "1,234,567".
 std::string with_thousands(std::int64_t number);

@@ -4,6 +4,7 @@
 
 #include "config/write.h"
 #include "core/output/table.h"
+#include "core/strings.h"
 
 namespace bertpretrain {
 namespace {
@@ -79,7 +80,7 @@ nlohmann::ordered_json to_json(const RunPlan& plan) {
 std::string resolved_table(const RunPlan& plan) {
     Table table({"setting", "value", "origin", "reason"});
     for (const PlannedValue& value : plan.values())
-        table.add({value.path, value.value.dump(), std::string(name_of(value.origin)), value.reason});
+        table.add({value.path, shortened(value.value.dump()), std::string(name_of(value.origin)), value.reason});
     return table.text();
 }
 

@@ -10,6 +10,7 @@
 #include "core/strings.h"
 #include "reports/run_charts.h"
 #include "reports/scaling.h"
+#include "reports/setting_differences.h"
 #include "reports/source_losses.h"
 #include "reports/time_shares.h"
 
@@ -104,19 +105,9 @@ std::string scaling_part(const std::vector<RunHistory>& runs) {
                   figures({{"scaling", scaling_chart(points)}, {"efficiency", efficiency_chart(points)}}));
 }
 
-/// Returns the mean over the last tenth of the steps, at most 100, because a single step is too noisy.
-double last_training_loss(const RunHistory& run) {
-    const auto& steps = run.metrics.steps;
-    const std::size_t count = std::clamp<std::size_t>(steps.size() / 10, 1, 100);
-    double sum = 0;
-    for (std::size_t i = steps.size() - count; i < steps.size(); ++i) sum += steps[i].mlm_loss;
-    return sum / static_cast<double>(count);
-}
-
 std::string best_held_out(const RunHistory& run) {
-    double best = INFINITY;
-    for (const EvaluationRecord& evaluation : run.metrics.evaluations) best = std::min(best, evaluation.mlm_loss);
-    return std::isfinite(best) ? fixed(best, 4) : "-";
+    const auto best = best_held_out_loss(run);
+    return best ? fixed(*best, 4) : "-";
 }
 
 std::optional<ProbeRecord> last_probe(const RunHistory& run) {
@@ -137,7 +128,7 @@ std::string probe_text(const std::optional<ProbeRecord>& probe) {
 std::vector<std::vector<std::string>> summary_rows(const std::vector<RunHistory>& runs) {
     const bool probed = std::any_of(runs.begin(), runs.end(), [](const RunHistory& run) { return last_probe(run).has_value(); });
     std::vector<std::vector<std::string>> rows{{"run", "ranks", "steps", "sequences", "mlm loss", "best held-out", "sequences/s",
-                                                "TFLOP/s", "hours", "accelerator-hours", "restarts", "time computing"}};
+                                                "TFLOP/s", "time", "accelerator time", "restarts", "time computing"}};
     if (probed) rows.front().emplace_back("last probe");
     for (const RunHistory& run : runs) {
         const StepRecord& last = run.metrics.steps.back();
@@ -145,8 +136,8 @@ std::vector<std::vector<std::string>> summary_rows(const std::vector<RunHistory>
         const std::string of = run.total_steps > 0 ? " of " + with_thousands(run.total_steps) : "";
         rows.push_back({run.name, std::to_string(run.sessions.back().ranks), with_thousands(last.step) + of,
                         with_thousands(last.samples), fixed(last_training_loss(run), 4), best_held_out(run),
-                        fixed(steady_rate(run), 2), fixed(last.model_tflops_per_second, 3), fixed(spent.seconds / 3600, 3),
-                        fixed(spent.accelerator_seconds / 3600, 3), std::to_string(run.restarts()),
+                        fixed(steady_rate(run), 2), fixed(last.model_tflops_per_second, 3), duration_text(spent.seconds),
+                        duration_text(spent.accelerator_seconds), std::to_string(run.restarts()),
                         fixed(100 * time_shares(run).utilisation(), 1) + " %"});
         if (probed) rows.back().push_back(probe_text(last_probe(run)));
     }
@@ -159,6 +150,7 @@ std::string report_page(const std::vector<RunHistory>& runs, const ReportChoices
          << "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\"><title>Training report</title><style>"
          << style << "</style></head><body>\n<h1>Training report</h1>\n"
          << table(summary_rows(runs)) << flags(runs);
+    if (const auto rows = setting_differences(runs); rows.size() > 1) page << "<h2>Settings that differ</h2>\n" << table(rows);
     if (choices.target)
         page << "<h2>Until " << escape_markup(choices.target->key) << " = " << choices.target->value << "</h2>\n"
              << table(target_rows(runs, *choices.target, choices.prices));

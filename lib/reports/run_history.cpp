@@ -1,6 +1,7 @@
 #include "reports/run_history.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include <nlohmann/json.hpp>
 
@@ -23,8 +24,9 @@ std::int64_t total_steps_of(const std::filesystem::path& settings) {
 RunHistory read_one(const std::filesystem::path& folder) {
     const RunPaths paths(folder);
     if (!std::filesystem::is_regular_file(paths.metrics()))
-        throw DataError(
-            concat(folder.string(), ": contains no run, because metrics.jsonl is missing; expected a folder that `train` wrote"));
+        throw DataError(concat(
+            folder.string(),
+            ": contains no run, and there is none below it: metrics.jsonl is missing; expected a folder that `train` wrote"));
     RunHistory run;
     run.parts = {folder};
     run.metrics = read_metrics(paths.metrics());
@@ -67,6 +69,31 @@ RunHistory read_phases(const std::vector<std::filesystem::path>& phases) {
     return run;
 }
 
+bool is_run(const std::filesystem::path& folder) {
+    return std::filesystem::exists(RunPaths(folder).metrics()) || !phases_of_run(folder).empty();
+}
+
+/// Adds the runs below a folder, in the order of their paths. Runs are not looked for inside runs.
+void add_runs_below(const std::filesystem::path& folder, int depth, std::vector<std::string>& runs) {
+    std::vector<std::filesystem::path> inner;
+    std::error_code unreadable;
+    for (const auto& entry : std::filesystem::directory_iterator(folder, unreadable))
+        if (entry.is_directory(unreadable) && !entry.is_symlink(unreadable)) inner.push_back(entry.path());
+    std::sort(inner.begin(), inner.end());
+    for (const std::filesystem::path& one : inner) {
+        if (is_run(one)) runs.push_back(one.string());
+        else if (depth > 1) add_runs_below(one, depth - 1, runs);
+    }
+}
+
+/// Adds the run that an argument names, or the runs below it; the argument itself if there are none, which read_run() refuses.
+void add_runs(const std::string& argument, std::vector<std::string>& runs) {
+    constexpr int depth = 3;
+    const std::size_t before = runs.size();
+    if (!is_run(argument)) add_runs_below(argument, depth, runs);
+    if (runs.size() == before) runs.push_back(argument);
+}
+
 }  // namespace
 
 RunHistory read_run(const std::filesystem::path& folder) {
@@ -77,8 +104,10 @@ RunHistory read_run(const std::filesystem::path& folder) {
     return run;
 }
 
-std::vector<RunHistory> read_runs(const std::vector<std::string>& folders) {
+std::vector<RunHistory> read_runs(const std::vector<std::string>& arguments) {
     std::vector<RunHistory> runs;
+    std::vector<std::string> folders;
+    for (const std::string& argument : arguments) add_runs(argument, folders);
     for (const std::string& folder : folders) runs.push_back(read_run(folder));
     const auto named_alike = [&](const std::string& name) {
         return std::count_if(runs.begin(), runs.end(), [&](const RunHistory& run) { return run.name == name; });
@@ -110,6 +139,21 @@ double steady_rate(const RunHistory& run) {
     if (rates.empty())  // the last session has no step yet
         for (const StepRecord& step : run.metrics.steps) rates.push_back(step.sequences_per_second);
     return median({rates.begin() + static_cast<std::ptrdiff_t>(rates.size() / 5), rates.end()});
+}
+
+double last_training_loss(const RunHistory& run) {
+    const auto& steps = run.metrics.steps;
+    const std::size_t count = std::clamp<std::size_t>(steps.size() / 10, 1, 100);
+    double sum = 0;
+    for (std::size_t i = steps.size() - count; i < steps.size(); ++i) sum += steps[i].mlm_loss;
+    return sum / static_cast<double>(count);
+}
+
+std::optional<double> best_held_out_loss(const RunHistory& run) {
+    std::optional<double> best;
+    for (const EvaluationRecord& evaluation : run.metrics.evaluations)
+        if (std::isfinite(evaluation.mlm_loss) && (!best || evaluation.mlm_loss < *best)) best = evaluation.mlm_loss;
+    return best;
 }
 
 }  // namespace bertpretrain

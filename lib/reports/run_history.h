@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,7 +28,8 @@ struct RunHistory {
 /// @throws DataError if the folder contains no run, or the run has no step yet
 RunHistory read_run(const std::filesystem::path& folder);
 
-/// Reads several runs. Runs whose folders have the same name are named by their paths. @throws DataError like read_run
+/// Reads several runs. A folder that is no run stands for all runs below it, by name, at most three folders deep. Runs whose
+/// folders have the same name are named by their paths. @throws DataError like read_run
 std::vector<RunHistory> read_runs(const std::vector<std::string>& folders);
 
 /// The resources that a run has used, without the time between sessions.
@@ -42,5 +44,11 @@ Spent spent_until(const RunHistory& run, double time);
 /// Returns the median of sequences per second over the last session's steps, without the first fifth of them. Uses all steps if
 /// the last session has none.
 double steady_rate(const RunHistory& run);
+
+/// Returns the mean MLM loss over the last tenth of the steps, at most 100, because a single step is too noisy.
+double last_training_loss(const RunHistory& run);
+
+/// Returns the lowest held-out MLM loss; nullopt where none was measured, or none is finite.
+std::optional<double> best_held_out_loss(const RunHistory& run);
 
 }  // namespace bertpretrain

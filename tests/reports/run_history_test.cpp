@@ -5,7 +5,9 @@
 #include <nlohmann/json.hpp>
 
 #include "core/error.h"
+#include "reports/report_json.h"
 #include "reports/sample_run.h"
+#include "reports/setting_differences.h"
 #include "reports/time_shares.h"
 #include "support/catch.h"
 
@@ -124,4 +126,50 @@ TEST_CASE("runs whose folders have the same name are named by their paths") {
     const auto runs = read_runs({a, (folder / "b/run").string(), (folder / "c").string() + "/"});
     CHECK(runs[0].name == a);
     CHECK(runs[2].name == "c");
+}
+
+TEST_CASE("a folder that is no run stands for the runs below it, in the order of their names; not for runs inside runs") {
+    const TemporaryFolder folder;
+    for (const char* name : {"sweep/b", "sweep/a", "sweep/deeper/c", "sweep/a/inner", "other"}) write_run(folder / name, 1, 5);
+    std::vector<std::string> names;
+    for (const RunHistory& run : read_runs({(folder / "sweep").string(), (folder / "other").string()})) names.push_back(run.name);
+    CHECK(names == std::vector<std::string>{"a", "b", "c", "other"});
+    std::filesystem::create_directories(folder / "empty/inner");
+    CHECK_THROWS_WITH(read_runs({(folder / "empty").string()}), Catch::Contains("contains no run, and there is none below it"));
+}
+
+TEST_CASE("settings that differ between runs are listed with each run's value, others are not") {
+    const TemporaryFolder folder;
+    const auto write = [&](const char* name, const nlohmann::json& settings) {
+        write_run(folder / name, 1, 5);
+        write_text(folder / name / "settings.json", settings.dump());
+    };
+    write("a", {{"optimizer", {{"learning_rate", 0.001}, {"beta", {0.9, 0.95}}}}, {"seed", 1}});
+    write("b", {{"optimizer", {{"learning_rate", 0.002}, {"beta", {0.9, 0.95}}}}, {"seed", 1}, {"new", "x"}});
+    using Rows = std::vector<std::vector<std::string>>;
+    const auto differences = [&](const std::vector<std::string>& names) {
+        std::vector<std::string> folders;
+        for (const std::string& name : names) folders.push_back((folder / name).string());
+        return setting_differences(read_runs(folders));
+    };
+    CHECK(differences({"a", "b"}) ==
+          Rows{{"setting", "a", "b"}, {"new", "-", "\"x\""}, {"optimizer.learning_rate", "0.001", "0.002"}});
+    CHECK(differences({"a"}) == Rows{{"setting", "a"}});
+}
+
+TEST_CASE("the report's JSON has the table's figures as numbers, and null for what is not known") {
+    const TemporaryFolder folder;
+    write_run(folder / "a", 2, 10);
+    const std::vector<RunHistory> runs = read_runs({(folder / "a").string()});
+    ReportChoices choices;
+    choices.target = Target::parse("mlm_loss=4.5");
+    const nlohmann::ordered_json run = report_json(runs, choices).at("runs").at(0);
+    CHECK(run.at("name") == "a");
+    CHECK(run.at("ranks") == 2);
+    CHECK(run.at("step") == 10);
+    CHECK(run.at("total_steps").is_null());
+    CHECK(run.at("accelerator_seconds").get<double>() == 2 * run.at("seconds").get<double>());
+    CHECK(run.at("target").at("step") == 6);
+    choices.target = Target::parse("mlm_loss=0.1");
+    CHECK(report_json(runs, choices).at("runs").at(0).at("target").is_null());
 }

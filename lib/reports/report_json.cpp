@@ -1,0 +1,65 @@
+#include "reports/report_json.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "reports/scaling.h"
+#include "reports/setting_differences.h"
+#include "reports/time_shares.h"
+
+namespace bertpretrain {
+namespace {
+
+nlohmann::ordered_json summary_of(const RunHistory& run) {
+    const StepRecord& last = run.metrics.steps.back();
+    const Spent spent = spent_until(run, INFINITY);
+    nlohmann::ordered_json json = {{"name", run.name},
+                                   {"folder", run.folder.string()},
+                                   {"ranks", run.sessions.back().ranks},
+                                   {"step", last.step},
+                                   {"total_steps", nullptr},
+                                   {"sequences", last.samples},
+                                   {"mlm_loss", last_training_loss(run)},
+                                   {"best_held_out_mlm_loss", nullptr},
+                                   {"sequences_per_second", steady_rate(run)},
+                                   {"model_tflops_per_second", last.model_tflops_per_second},
+                                   {"seconds", spent.seconds},
+                                   {"accelerator_seconds", spent.accelerator_seconds},
+                                   {"restarts", run.restarts()},
+                                   {"share_computing", time_shares(run).utilisation()}};
+    if (run.total_steps > 0) json["total_steps"] = run.total_steps;
+    if (const auto best = best_held_out_loss(run)) json["best_held_out_mlm_loss"] = *best;
+    return json;
+}
+
+nlohmann::ordered_json reached_json(const RunHistory& run, const ReportChoices& choices) {
+    const auto reached = first_reached(run, *choices.target);
+    if (!reached) return nullptr;
+    nlohmann::ordered_json json = {{"step", reached->step},
+                                   {"sequences", reached->samples},
+                                   {"seconds", reached->spent.seconds},
+                                   {"accelerator_seconds", reached->spent.accelerator_seconds}};
+    if (const auto price = choices.prices.of(run))
+        json.update({{"cost", price->amount * reached->spent.accelerator_seconds / 3600}, {"currency", price->currency}});
+    return json;
+}
+
+}  // namespace
+
+nlohmann::ordered_json report_json(const std::vector<RunHistory>& runs, const ReportChoices& choices) {
+    nlohmann::ordered_json json = {{"runs", nlohmann::ordered_json::array()}};
+    const std::vector<std::vector<std::string>> differences = setting_differences(runs);
+    const std::vector<ScalingPoint> points = scaling_points(runs);
+    for (std::size_t i = 0; i < runs.size(); ++i) {
+        nlohmann::ordered_json one = summary_of(runs[i]);
+        for (std::size_t row = 1; row < differences.size(); ++row) one["settings"][differences[row][0]] = differences[row][i + 1];
+        if (choices.target) one["target"] = reached_json(runs[i], choices);
+        const auto point =
+            std::find_if(points.begin(), points.end(), [&](const ScalingPoint& of) { return of.run == runs[i].name; });
+        if (choices.scaling && point != points.end()) one["scaling_efficiency"] = point->efficiency;
+        json["runs"].push_back(std::move(one));
+    }
+    return json;
+}
+
+}  // namespace bertpretrain

@@ -1,0 +1,16 @@
+#pragma once
+// Which settings differ between runs.
+
+#include <string>
+#include <vector>
+
+#include "reports/run_history.h"
+
+namespace bertpretrain {
+
+/// Returns a header row, then a row per setting that does not have the same value in all runs' settings.json: its path, and its
+/// value in each run ("-": the run's settings lack it). Of a run with phases, the first phase counts. Only the header row where
+/// none differs.
+std::vector<std::vector<std::string>> setting_differences(const std::vector<RunHistory>& runs);
+
+}  // namespace bertpretrain
