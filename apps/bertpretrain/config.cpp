@@ -34,9 +34,20 @@ std::vector<TrainingPhase> phases_of(const std::filesystem::path& file_or_run, c
     return request_phases(is_run ? RunPaths(file_or_run).settings() : file_or_run, overrides, run_folder("", file_or_run));
 }
 
-/// Prints all settings of the first phase, and of each later one what it changes.
-void check_and_print(const std::string& file_or_run, const std::vector<std::string>& overrides) {
+void print(const nlohmann::ordered_json& json) {
+    std::cout << json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) << std::endl;
+}
+
+/// Prints all settings of the first phase, and of each later one what it changes; as JSON, all settings of every phase by its
+/// name.
+void check_and_print(const std::string& file_or_run, const std::vector<std::string>& overrides, bool as_json) {
     const std::vector<TrainingPhase> phases = phases_of(file_or_run, overrides);
+    if (as_json) {
+        nlohmann::ordered_json json;
+        for (const TrainingPhase& phase : phases)
+            (phase.name.empty() ? json : json[phase.name]) = write_config(phase.experiment.settings);
+        return print(json);
+    }
     const auto title = [](const TrainingPhase& phase) { return phase.name.empty() ? "" : title_of(phase) + "\n"; };
     std::cout << title(phases.front()) << settings_table(phases.front().experiment.settings, Show::all);
     for (std::size_t i = 1; i < phases.size(); ++i) {
@@ -48,16 +59,30 @@ void check_and_print(const std::string& file_or_run, const std::vector<std::stri
     std::cout << std::flush;
 }
 
-void compare_and_print(const std::vector<std::string>& files) {
+/// Returns the value of a JSON text; a text that is not JSON, such as the one for a setting that only the other file has, as it
+/// is.
+nlohmann::ordered_json value_of(const std::string& text) {
+    nlohmann::ordered_json value = nlohmann::ordered_json::parse(text, nullptr, false);
+    return value.is_discarded() ? nlohmann::ordered_json(text) : value;
+}
+
+void compare_and_print(const std::vector<std::string>& files, bool as_json) {
     const std::vector<TrainingPhase> a = phases_of(files[0], {}), b = phases_of(files[1], {});
     if (a.size() != b.size())
         throw ConfigError(concat(files[0], " has ", a.size(), " phase(s) and ", files[1], " has ", b.size(),
                                  "; expected as many\n  do: name the folder of a phase, RUN/phases/NN_NAME"));
     Table table({"setting", files[0], files[1], "on resume"});
+    nlohmann::ordered_json json = nlohmann::ordered_json::array();
     for (std::size_t i = 0; i < a.size(); ++i)
-        for (const Difference& difference : compare_configs(a[i].experiment.settings, b[i].experiment.settings))
-            table.add({(a[i].name.empty() ? "" : concat("phases[", i, "].")) + difference.path, difference.value_a,
-                       difference.value_b, difference.may_change ? "may change" : "fixed"});
+        for (const Difference& difference : compare_configs(a[i].experiment.settings, b[i].experiment.settings)) {
+            const std::string path = (a[i].name.empty() ? "" : concat("phases[", i, "].")) + difference.path;
+            table.add({path, difference.value_a, difference.value_b, difference.may_change ? "may change" : "fixed"});
+            json.push_back({{"setting", path},
+                            {"a", value_of(difference.value_a)},
+                            {"b", value_of(difference.value_b)},
+                            {"may_change_on_resume", difference.may_change}});
+        }
+    if (as_json) return print(json);
     std::cout << table.text() << std::flush;
 }
 
@@ -103,7 +128,7 @@ void resolve_and_print(const ResolveArguments& arguments) {
             std::cout << (phase.name.empty() ? "" : title_of(phase) + "\n") << resolved_table(plan) << std::flush;
         for (const std::string& warning : plan.warnings) log_warning(warning);
     }
-    if (arguments.json) std::cout << all.dump(2) << std::endl;
+    if (arguments.json) print(all);
 }
 
 void add_resolve_command(CLI::App& config) {
@@ -154,7 +179,9 @@ void add_config_command(CLI::App& app) {
     const auto overrides = std::make_shared<std::vector<std::string>>();
     check->add_option("config", *checked, "The experiment file (JSON), or a run's folder")->required();
     add_set_option(*check, *overrides);
-    check->callback([checked, overrides] { check_and_print(*checked, *overrides); });
+    const auto json = std::make_shared<bool>(false);
+    check->add_flag("--json", *json, "Print the settings as JSON; those of phases by the phases' names");
+    check->callback([checked, overrides, json] { check_and_print(*checked, *overrides, *json); });
 
     add_resolve_command(*command);
     add_pipeline_command(*command);
@@ -175,7 +202,8 @@ void add_config_command(CLI::App& app) {
 
     CLI::App* compare = command->add_subcommand("compare", "Prints the settings that differ between two files or runs");
     compare->add_option("configs", *files, "Two experiment files or run folders")->required()->expected(2);
-    compare->callback([files] { compare_and_print(*files); });
+    compare->add_flag("--json", *json, "Print the differences as JSON");
+    compare->callback([files, json] { compare_and_print(*files, *json); });
 }
 
 }  // namespace bertpretrain

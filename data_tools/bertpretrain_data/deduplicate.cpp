@@ -47,10 +47,13 @@ void add_deduplicate_command(CLI::App& app) {
     command->add_option("--threads", settings->threads, "Number of threads; the output does not depend on it")
         ->capture_default_str()
         ->check(CLI::Range(1, 1024));
-    command->callback([settings, exact_only, options] {
+    const auto json = std::make_shared<bool>(false);
+    command->add_flag("--json", *json, "Print what report.json contains");
+    command->callback([settings, exact_only, options, json] {
         options.finish();
         settings->near = !*exact_only;
-        std::cout << report_text(deduplicate(*settings));
+        const DeduplicationReport report = deduplicate(*settings);
+        std::cout << (*json ? report_json(report) : report_text(report)) << std::flush;
     });
 }
 

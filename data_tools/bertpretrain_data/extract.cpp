@@ -3,6 +3,8 @@
 #include <iostream>
 #include <memory>
 
+#include <nlohmann/json.hpp>
+
 #include "input_options.h"
 
 #include "core/output/table.h"
@@ -27,6 +29,20 @@ void print(const ExtractCounts& counts) {
     std::cout << table.text();
 }
 
+void print_json(const ExtractCounts& counts) {
+    const nlohmann::ordered_json json = {{"documents", counts.pages},
+                                         {"documents_kept", counts.articles},
+                                         {"redirects", counts.redirects},
+                                         {"other_namespaces", counts.other_pages},
+                                         {"too_short", counts.short_articles},
+                                         {"malformed_records", counts.bad_records},
+                                         {"sentences", counts.sentences},
+                                         {"bytes_read", counts.bytes_read},
+                                         {"bytes_written", counts.bytes_written},
+                                         {"seconds", counts.seconds}};
+    std::cout << json.dump() << std::endl;
+}
+
 }  // namespace
 
 void add_extract_command(CLI::App& app) {
@@ -43,9 +59,11 @@ void add_extract_command(CLI::App& app) {
     command->add_option("--threads", settings->threads, "Number of threads; the output does not depend on it")
         ->capture_default_str()
         ->check(CLI::Range(1, 1024));
-    command->callback([settings, options] {
+    const auto json = std::make_shared<bool>(false);
+    command->add_flag("--json", *json, "Print the counts as a JSON object");
+    command->callback([settings, options, json] {
         options.finish();
-        print(extract(*settings));
+        (*json ? print_json : print)(extract(*settings));
     });
 }
 
