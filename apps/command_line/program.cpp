@@ -11,6 +11,7 @@
 #include "core/output/displayable.h"
 #include "core/output/log.h"
 #include "core/program_version.h"
+#include "core/signals.h"
 #include "shards/hdf5_version.h"
 
 namespace bertpretrain {
@@ -52,13 +53,16 @@ void add_log_options(CLI::App& app) {
 }
 
 /// Makes every command refuse an --output that cannot be meant as a local path: what is written would be lost with this machine.
-void require_local_outputs(CLI::App& app) {
+/// An interrupted command says that its output is not complete.
+void prepare_outputs(CLI::App& app) {
     for (CLI::App* command : app.get_subcommands([](CLI::App*) { return true; })) {
-        require_local_outputs(*command);
+        prepare_outputs(*command);
         if (CLI::Option* output = command->get_option_no_throw("--output"))
             output->each([](const std::string& path) {
                 if (const std::string why = not_local(path); !why.empty())
                     throw ConfigError(concat("--output \"", displayable(path), "\": ", why));
+                note_when_interrupted(
+                    concat("interrupted: ", displayable(path), " is not complete\n  do: run the same command again"));
             });
     }
 }
@@ -67,7 +71,7 @@ void require_local_outputs(CLI::App& app) {
 
 void add_program_options(CLI::App& app, const Versions& versions) {
     add_log_options(app);
-    require_local_outputs(app);
+    prepare_outputs(app);
     ProgramVersion version{app.get_name(), BERTPRETRAIN_VERSION, BERTPRETRAIN_COMMIT, versions};
     version.libraries.emplace_back("HDF5", hdf5_version());
     set_program_version(std::move(version));

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <csignal>
+#include <string>
 
 namespace bertpretrain {
 
@@ -20,6 +21,11 @@ void handle_signal(int number, void (*handler)(int));
 /// Call this at the start of a program. Ignores SIGPIPE and SIGXFSZ: a closed pipe or a file size limit then makes the write
 /// fail, which gives an error message. Restores SIGCHLD's default action, without which a process cannot wait for its children.
 void prepare_signals();
+
+/// From now on, SIGINT and SIGTERM print `note` to standard error before they end the process as they do by default. For commands
+/// that need no other clean-up; an ignored signal stays ignored; a later handle_signal() replaces this. Of several ranks only
+/// rank 0 prints. Replaces an earlier note. Not thread-safe.
+void note_when_interrupted(const std::string& note);
 
 /// Returns the signals that prepare_signals() ignores. User programs that are started from here need their default actions.
 sigset_t signals_ignored_here();

@@ -12,6 +12,7 @@
 #include "core/files/files.h"
 #include "core/output/displayable.h"
 #include "core/output/log.h"
+#include "core/output/phase_progress.h"
 #include "core/output/progress_line.h"
 #include "core/strings.h"
 #include "core/threads/task_pool.h"
@@ -154,7 +155,8 @@ private:
                                      " documents need at least ", bytes_text(table * twentieths / of_table)));
         clusters_.emplace(documents_.size());
         is_copy_.resize(documents_.size());
-        for_each_index(contents_.buckets, settings_.threads, [this](std::size_t bucket) {
+        PhaseProgress progress("comparing equal documents", static_cast<double>(contents_.buckets));
+        for_each_index(contents_.buckets, settings_.threads, [&](std::size_t bucket) {
             std::optional<ContentRecord> first;
             contents_.visit(bucket, [&](const ContentRecord& record) {
                 if (!first || record.hash != first->hash) {
@@ -164,6 +166,7 @@ private:
                 is_copy_[record.document] = 1;
                 clusters_->unite(first->document, record.document);
             });
+            progress.advance();
         });
     }
 
@@ -194,7 +197,9 @@ private:
     void write_removed(std::ostream& out) {
         std::vector<std::uint32_t> cluster_sizes(documents_.size());
         out << "removed\tkept\tkind\tremoved_source\n";
+        PhaseProgress progress("listing duplicates", documents_.size());
         for (std::uint32_t document = 0; document < documents_.size(); ++document) {
+            progress.advance();
             const std::uint32_t first = clusters_->first_of(document);
             const std::uint32_t size = ++cluster_sizes[first];
             report_.clusters += size == 2;

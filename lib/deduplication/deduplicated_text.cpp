@@ -15,6 +15,7 @@ void DeduplicatedText::write_until(std::uint32_t end) {
     for (; next_ < end; ++next_) {
         if (is_kept_(next_)) write(next_);
         left_out_.clear();
+        progress_.advance();
     }
 }
 

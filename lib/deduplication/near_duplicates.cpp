@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/output/phase_progress.h"
 #include "core/threads/threads.h"
 
 namespace bertpretrain {
@@ -86,10 +87,14 @@ ShingleCache::Set ShingleCache::of(std::uint32_t document) {
 
 void unite_near_duplicates(const RecordSorter<BandRecord>& bands, const DocumentStore& documents,
                            std::span<const unsigned char> is_copy, const NearSettings& settings, Clusters& clusters) {
+    constexpr std::size_t at_once = 1024;  // records per report
+    PhaseProgress progress("comparing near-duplicates", static_cast<double>(bands.size()));
     for_each_index(bands.buckets, settings.threads, [&](std::size_t bucket) {
         Comparison comparison(documents, settings, clusters);
+        std::size_t seen = 0;
         bands.visit(bucket, [&](const BandRecord& record) {
             if (is_copy[record.document] == 0) comparison.see(record);
+            if (++seen % at_once == 0) progress.advance(at_once);
         });
     });
 }

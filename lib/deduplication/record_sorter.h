@@ -38,7 +38,10 @@ public:
         if (bucket.size() == most_) spill();
         if (bucket.capacity() == 0) bucket.reserve(most_);
         bucket.push_back(record);
+        ++size_;
     }
+    /// The number of records.
+    std::size_t size() const { return size_; }
     /// Call it after the last record, before visit(). @throws DataError when the disk is full
     void finish() {
         if (!file_) return sort_open();
@@ -115,7 +118,7 @@ private:
 
     std::filesystem::path folder_;
     std::size_t most_;  ///< records per bucket in memory
-    std::size_t threads_;
+    std::size_t threads_, size_ = 0;
     int shift_;
     std::vector<std::vector<Record>> open_;
     std::unique_ptr<TemporaryFile> file_;

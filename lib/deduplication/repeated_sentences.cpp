@@ -4,6 +4,8 @@
 #include <mutex>
 #include <tuple>
 
+#include "core/output/phase_progress.h"
+
 namespace bertpretrain {
 namespace {
 
@@ -67,6 +69,7 @@ RepeatedSentences find_repeated_sentences(const RecordSorter<SentenceRecord>& se
                                           RecordSorter<SentencePlace>& removed) {
     RepeatedSentences found;
     std::mutex guard;
+    PhaseProgress progress("counting sentences", static_cast<double>(sentences.buckets));
     for_each_index(sentences.buckets, threads, [&](std::size_t bucket) {
         SentenceCounter counter(most, examples, [&](const std::vector<SentencePlace>& places) {
             const std::lock_guard lock(guard);
@@ -76,6 +79,7 @@ RepeatedSentences find_repeated_sentences(const RecordSorter<SentenceRecord>& se
             if (is_kept(record.document)) counter.see(record);
         });
         counter.end();
+        progress.advance();
         const std::lock_guard lock(guard);
         found.distinct += counter.found().distinct;
         found.examples.insert(found.examples.end(), counter.found().examples.begin(), counter.found().examples.end());

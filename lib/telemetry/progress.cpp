@@ -88,15 +88,20 @@ double Progress::eta_seconds(const StepRecord& record) {
 }
 
 std::string Progress::drawn_line(const StepRecord& record, double eta) const {
-    constexpr std::int64_t width = 20;
+    constexpr std::int64_t widest_bar = 20;
+    const std::int64_t width = output_.columns < 100 ? widest_bar / 2 : widest_bar;
     const std::int64_t done = total_steps_ > 0 ? std::clamp<std::int64_t>(record.step * width / total_steps_, 0, width) : width;
-    std::string bar(static_cast<std::size_t>(done), '=');
-    bar.resize(static_cast<std::size_t>(width), ' ');
-    std::string line =
-        concat("[", bar, "] ", record.step, "/", total_steps_, " | loss ", fixed(record.loss, 4), " | ",
-               fixed(record.sequences_per_second, 1), " seq/s | ", fixed(record.model_tflops_per_second, 2), " TFLOP/s",
-               record.mfu > 0 ? concat(" | mfu ", fixed(100 * record.mfu, 1), " %") : "", " | eta ", duration_text(eta));
-    if (line.size() >= output_.columns) line.resize(output_.columns - 1);  // a wrapped line cannot be redrawn in place
+    std::string line = concat("[", std::string(static_cast<std::size_t>(done), '='),
+                              std::string(static_cast<std::size_t>(width - done), ' '), "] ", record.step, "/", total_steps_);
+    // The most useful first: what the terminal has no room for is left out, since a wrapped line cannot be redrawn in place.
+    for (const std::string& field :
+         {concat("eta ", duration_text(eta)), concat("loss ", fixed(record.loss, 4)),
+          concat(fixed(record.sequences_per_second, 1), " seq/s"), concat(fixed(record.model_tflops_per_second, 2), " TFLOP/s"),
+          record.mfu > 0 ? concat("mfu ", fixed(100 * record.mfu, 1), " %") : std::string{}}) {
+        if (field.empty() || line.size() + 3 + field.size() >= output_.columns) break;
+        line += " | " + field;
+    }
+    if (line.size() >= output_.columns) line.resize(output_.columns - 1);
     return line;
 }
 

@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "core/output/phase_progress.h"
 #include "support/catch.h"
 
 using namespace bertpretrain;
@@ -47,4 +48,17 @@ TEST_CASE("a terminal gets a bar within its width, which is erased at the end") 
     CHECK(screen.said.empty());
     const std::string clear = clear_line;
     CHECK(screen.drawn == std::vector<std::string>{clear + "[############............] ha", clear + "unknown", clear});
+}
+
+TEST_CASE("a phase with a known amount of work shows its name, its share and the time that is left") {
+    Screen screen;
+    {
+        PhaseProgress phase("comparing", 8, screen.output(false));
+        phase.advance();  // not due yet
+        screen.now += 6;
+        phase.advance(2);
+        screen.now += 6;
+        phase.advance(9);  // more than was expected
+    }
+    CHECK(screen.said == std::vector<std::string>{"comparing | 37.5 % | eta 10.0s", "comparing | 100.0 % | eta 0.0s"});
 }

@@ -94,7 +94,7 @@ TEST_CASE("the MFU is shown if it is known") {
     StepRecord record = timed_record(25);
     record.mfu = 0.4126;
     progress.show(record);
-    CHECK(screen.drawn.find("| 1.23 TFLOP/s | mfu 41.3 % | eta") != std::string::npos);
+    CHECK(screen.drawn.find("| 1.23 TFLOP/s | mfu 41.3 %") != std::string::npos);
 }
 
 TEST_CASE("on a terminal one line is redrawn in place, no wider than the terminal, and cleared for other messages") {
@@ -102,7 +102,7 @@ TEST_CASE("on a terminal one line is redrawn in place, no wider than the termina
     {
         Progress progress(50, 10, screen.output(true));
         progress.show(timed_record(25));
-        CHECK(screen.drawn == "\r\x1b[K[==========          ] 25/50 | loss 6.1234 | 123.4 seq/s | 1.23 TFLOP/s | eta 50.0s");
+        CHECK(screen.drawn == "\r\x1b[K[==========          ] 25/50 | eta 50.0s | loss 6.1234 | 123.4 seq/s | 1.23 TFLOP/s");
         screen.drawn.clear();
         progress.show(timed_record(26));  // at the same moment
         CHECK(screen.drawn.empty());
@@ -116,7 +116,7 @@ TEST_CASE("on a terminal one line is redrawn in place, no wider than the termina
     CHECK(screen.drawn == "\n");
 
     Screen narrow;
-    Progress progress(50, 10, narrow.output(true, 30));
+    Progress progress(50, 10, narrow.output(true, 40));
     progress.show(timed_record(25));
-    CHECK(narrow.drawn.size() == std::string("\r\x1b[K").size() + 29);
+    CHECK(narrow.drawn == "\r\x1b[K[=====     ] 25/50 | eta 50.0s");
 }

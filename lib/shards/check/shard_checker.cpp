@@ -4,11 +4,13 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <numeric>
 #include <unordered_map>
 
 #include "core/error.h"
 #include "core/files/files.h"
 #include "core/files/sha256.h"
+#include "core/output/phase_progress.h"
 #include "core/strings.h"
 #include "core/threads/threads.h"
 #include "shards/check/row_check.h"
@@ -59,6 +61,13 @@ void add_rows(const ShardRows& rows, const std::optional<SpecialIds>& ids, Passa
     sample.count(findings.shard.kind, unmasked);
 }
 
+/// Returns 0 for a file that cannot be read.
+double file_bytes(const fs::path& file) {
+    std::error_code failure;
+    const std::uintmax_t bytes = fs::file_size(file, failure);
+    return failure ? 0 : static_cast<double>(bytes);
+}
+
 void compare(const std::string& where, const char* what, std::int64_t found, std::int64_t expected) {
     if (found != expected) throw DataError(concat(where, ": has ", what, " ", found, ", the manifest says ", expected));
 }
@@ -66,7 +75,7 @@ void compare(const std::string& where, const char* what, std::int64_t found, std
 const char* labels_text(bool has_labels) { return has_labels ? "next_sentence_labels" : "no next_sentence_labels"; }
 
 void check_shard(const fs::path& file, const std::optional<Manifest>& manifest, const std::optional<Vocabulary>& vocabulary,
-                 PassageSample& sample, Findings& findings) {
+                 PassageSample& sample, PhaseProgress& progress, Findings& findings) {
     const auto special_ids = vocabulary ? std::optional(vocabulary->specials()) : std::nullopt;
     CheckedShard& shard = findings.shard;
     const ShardRecord* record = manifest ? manifest->find(shard.file) : nullptr;
@@ -88,6 +97,7 @@ void check_shard(const fs::path& file, const std::optional<Manifest>& manifest, 
         const ShardRows rows = reader.read(first, std::min(reader.band_rows(), reader.rows() - first));
         check_rows(rows, id_limit(vocabulary), file.string(), first);
         add_rows(rows, special_ids, sample, findings);
+        progress.advance(file_bytes(file) * static_cast<double>(rows.rows) / static_cast<double>(reader.rows()));
     }
     if (record != nullptr) {
         compare(file.string(), "tokens", shard.content.tokens, record->tokens);
@@ -205,9 +215,11 @@ void sample_passages(const std::vector<fs::path>& files, const std::vector<Verif
     std::map<ShardKind, double> tokens;
     for (const auto& one : opened)
         tokens[one->kind] += static_cast<double>(one->rows) * static_cast<double>(one->sequence_length);
+    PhaseProgress progress("sampling passages", static_cast<double>(files.size()));
     for_each_index(files.size(), threads, [&](std::size_t i) {
         const double share = static_cast<double>(PassageSample::wanted_passages) / std::max(1.0, tokens.at(opened[i]->kind));
         read_sample(*opened[i], std::min(1.0, share), vocabulary);
+        progress.advance();
     });
     for (const auto& one : opened)
         if (one->sample) sample.add(one->kind, *one->sample);
@@ -272,12 +284,13 @@ FolderReport check_shard_folder(const fs::path& folder, const std::optional<fs::
     const std::vector<VerifiedShard> verified = verify_shards(files, manifest, threads);
     PassageSample sample;
     sample_passages(files, verified, vocabulary, threads, sample);
+    PhaseProgress progress("checking rows", std::transform_reduce(files.begin(), files.end(), 0.0, std::plus<>(), file_bytes));
     for_each_index(files.size(), threads, [&](std::size_t i) {
         all[i].shard.file = files[i].filename().string();
         all[i].shard.kind = *shard_kind(files[i]);
         try {
             if (verified[i].problem) throw DataError(*verified[i].problem);
-            check_shard(files[i], manifest, vocabulary, sample, all[i]);
+            check_shard(files[i], manifest, vocabulary, sample, progress, all[i]);
         } catch (const DataError& error) { all[i].problem = plain(error); }
     });
     sum_up(all, manifest, report);

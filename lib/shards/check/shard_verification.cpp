@@ -5,6 +5,7 @@
 
 #include "core/files/files.h"
 #include "core/files/random_access_file.h"
+#include "core/output/phase_progress.h"
 #include "core/threads/threads.h"
 #include "shards/check/shard_probe.h"
 
@@ -52,7 +53,9 @@ std::vector<VerifiedShard> verify_shards(const std::vector<std::filesystem::path
     std::vector<VerifiedShard> answers(files.size());
     std::vector<FileIdentity> identities(files.size());
     std::vector<std::uint8_t> must_be_tried(files.size());
+    PhaseProgress progress("verifying checksums of shards", static_cast<double>(files.size()));
     for_each_index(files.size(), threads, [&](std::size_t i) {
+        progress.advance();
         try {
             identities[i] = RandomAccessFile(files[i]).identity();
             const ShardRecord* record = manifest ? manifest->find(files[i].filename().string()) : nullptr;

@@ -5,7 +5,9 @@
 #include <iterator>
 #include <mutex>
 #include <optional>
+#include <utility>
 
+#include "core/output/phase_progress.h"
 #include "core/threads/task_pool.h"
 #include "core/threads/threads.h"
 #include "text/reader/document_reader.h"
@@ -24,17 +26,23 @@ constexpr std::size_t words_of_thread = std::size_t{1} << 18;  // a thread merge
 class SharedDocuments {
 public:
     SharedDocuments(const std::vector<std::filesystem::path>& inputs, const InputSettings& settings, std::size_t threads)
-        : pool_(threads), reader_(inputs, settings, pool_) {}
+        : pool_(threads),
+          reader_(inputs, settings, pool_),
+          progress_("counting words", static_cast<double>(reader_.total_bytes())) {}
 
     std::optional<DocumentBatch> next() {
         const std::lock_guard lock(guard_);
-        return reader_.next();
+        std::optional<DocumentBatch> batch = reader_.next();
+        progress_.advance(static_cast<double>(reader_.bytes_read() - std::exchange(bytes_before_, reader_.bytes_read())));
+        return batch;
     }
 
 private:
     std::mutex guard_;
     TaskPool pool_;
     DocumentReader reader_;
+    std::uint64_t bytes_before_ = 0;
+    PhaseProgress progress_;
 };
 
 /// Words need neither sentences nor documents, and a document may be larger than the reader allows.
