@@ -1,6 +1,7 @@
 #include "input_options.h"
 
 #include "core/error.h"
+#include "text/formats/record_fields.h"
 
 namespace bertpretrain {
 
@@ -13,8 +14,12 @@ InputOptions::InputOptions(CLI::App& command, InputSettings& settings, bool spli
     add("--format", settings.format,
         "Format of all inputs: text, jsonl, csv, tsv, parquet or wikipedia; auto recognizes it by content")
         ->check(CLI::IsMember({"auto", "text", "jsonl", "csv", "tsv", "parquet", "wikipedia"}));
-    add("--text-field", settings.text_field, "Field of JSONL, CSV, TSV and Parquet that holds the text");
-    add("--id-field", settings.id_field, "Field of JSONL, CSV, TSV and Parquet that holds a document's id, for reports");
+    add("--text-field", settings.text_field,
+        "Field of JSONL, CSV, TSV and Parquet that holds the text. A dot reaches into an object (product.body); commas join the "
+        "texts of "
+        "several fields by line ends (title,body)");
+    add("--id-field", settings.id_field,
+        "Field of JSONL, CSV, TSV and Parquet that holds a document's id, for reports; a dot reaches into an object");
     add("--encoding", settings.encoding,
         "Encoding of all inputs but dumps and Parquet, such as latin-1 or utf-16, if it is not UTF-8; a byte order mark of UTF-8 "
         "counts "
@@ -58,6 +63,7 @@ void InputOptions::add_sentence_options(CLI::App& command) {
 }
 
 void InputOptions::finish() const {
+    check_text_fields(settings_->text_field);
     settings_->prose.keeps_lists = *lists_ == "keep";
     if ((*rules_ == "english" || *rules_ == "none") && settings_->sentences.parameters)
         throw ConfigError(concat("--sentences ", *rules_, " cannot be combined with --punkt-parameters; use one of the two"));

@@ -2,6 +2,7 @@
 // A document of a corpus, independent of the file format that it comes from.
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,8 @@ struct Document {
 struct BadRecord {
     std::uint64_t line = 0;  ///< as a document's
     std::string problem;
+    std::string cause =
+        {};  ///< records with the same one are reported once, with the first one's problem; empty: each of its own
 };
 
 /// Consecutive documents of one file.
@@ -30,6 +33,7 @@ struct DocumentBatch {
     ExtractCounts counts;        ///< only pages, redirects and other_pages are set
     std::int64_t records = 0;    ///< of JSONL, CSV, TSV and Parquet: records read, malformed ones included
     std::vector<BadRecord> bad;  ///< the malformed ones
+    std::map<std::string, std::int64_t> records_with_field;  ///< of JSONL with several text fields: how many records have each
 };
 
 }  // namespace bertpretrain

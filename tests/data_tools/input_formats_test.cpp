@@ -222,6 +222,8 @@ TEST_CASE("bad inputs end every command with one message, the documented exit co
         {"- - < /dev/null", 2, "standard input (-) is given twice"},
         {path("text") + " --format word", 2, "--format"},
         {path("text") + " --format parquet", 3, "text: is not a Parquet file"},
+        {path("text") + " --text-field a,,b", 2, "--text-field \"a,,b\": has an empty name"},
+        {path("text") + " --text-field a,b,a", 2, "--text-field \"a,b,a\": names \"a\" twice"},
         {path("text") + " --max-bad 2", 2, "--max-bad"},
         {path("field") + " " + path("text") + " --text-field words", 3, "has no field \"words\""},
     };

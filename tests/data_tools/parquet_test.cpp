@@ -58,6 +58,7 @@ TEST_CASE("documents of Parquet are those of JSONL, in any string type, encoding
     for (const char* name : {"plain", "snappy", "zstd", "gzip", "delta", "checked"}) check(corpus.path(name));
     check("--format parquet --text-field text --threads 1 " + corpus.path("plain"));
     check("--text-field meta.of.text --id-field id " + corpus.path("structs"));
+    check("--text-field product.title,product.none,product.body --id-field id " + corpus.path("halves"));
     check("- < " + corpus.path("zstd"));
     check("--encoding latin-1 - < " + corpus.path("zstd"));
     REQUIRE(run_command("gzip -c " + corpus.path("plain") + " > " + corpus.path("packed")).exit_code == 0);
@@ -101,6 +102,9 @@ TEST_CASE("Parquet without usable text ends with one message that names file and
         {"large", "large:8: is larger than 64 MiB"},
         {"empty", "no document found"},
         {"body", "body: has no column \"text\", only: id, body"},
+        {"halves --text-field product",
+         "has no column \"product\", only: product.title, product.body, product.none, id; "
+         "\"product\" is a struct\n  do: name the column with --text-field, for example --text-field product.title"},
         {"body --text-field body --id-field n", "body: has no column \"n\""},
         {"numbers", "numbers: its column \"text\" holds INT64"},
         {"lists --text-field text.list.element", "its column \"text.list.element\" holds lists of BYTE_ARRAY"},

@@ -33,6 +33,9 @@ parquet.write_table(pyarrow.table({"text": pyarrow.array([], pyarrow.string())})
 parquet.write_table(pyarrow.table({"id": ids, "body": string}), f"{folder}/body")
 parquet.write_table(pyarrow.table({"text": ids}), f"{folder}/numbers")
 parquet.write_table(pyarrow.table({"meta": [{"of": {"text": text}, "n": 1} for text in texts], "id": ids}), f"{folder}/structs", row_group_size=7)
+halves = pyarrow.array([dict(zip(("title", "body"), text.split("\n"))) for text in texts],
+                       pyarrow.struct({name: pyarrow.string() for name in ("title", "body", "none")}))
+parquet.write_table(pyarrow.table({"product": halves, "id": ids}), f"{folder}/halves")
 parquet.write_table(pyarrow.table({"meta": [None if i == 41 else {"text": None if i == 50 else text} for i, text in enumerate(texts)]}),
                     f"{folder}/null_structs")
 parquet.write_table(pyarrow.table({"text": [["a"], ["b"]]}), f"{folder}/lists")

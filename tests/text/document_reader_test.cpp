@@ -139,6 +139,61 @@ TEST_CASE("a table of random fields is read as it was written, across chunks") {
         if (without_breaks(found[i]) != without_breaks(expected[i])) FAIL(found[i] << " is not " << expected[i]);
 }
 
+TEST_CASE("a text field with dots reaches into objects, and commas join several fields by line ends") {
+    InputSettings settings;
+    settings.lines = "sentences";
+    settings.most_bad = 1;
+    const auto read = [&](const std::string& field, const std::string& records, const std::string& id = {}) {
+        settings.text_field = field;
+        settings.id_field = id;
+        return documents_of(records, settings);
+    };
+    const std::string nested =
+        R"({"product": {"title": "A tub.", "body": "It is big.", "tags": ["x", {"title": "No."}]}, "n": {"id": 7}}
+{"product": {"title": null, "body": "It is red."}, "n": {"id": "b"}}
+{"product": {"title": "A hat.", "deep": {"body": "No."}}, "n": {"id": "c"}}
+{"product": {"title": 5, "body": "It is odd."}, "n": {"id": "d"}}
+{"product": {"tags": ["x"]}, "n": {"id": "e"}}
+)";
+    CHECK(read("product.body", nested) == Lines{"1||It is big.", "2||It is red.", "4||It is odd."});
+    CHECK(read("product.deep.body", nested) == Lines{"3||No."});
+    CHECK(read("product.title,product.body", nested, "n.id") == Lines{"1|7|A tub.|It is big.", "2|b|It is red.", "3|c|A hat."});
+    CHECK(read("product.body,product.title", nested) == Lines{"1||It is big.|A tub.", "2||It is red.", "3||A hat."});
+    CHECK(read("a.b", R"({"a": {"b": "Inner."}, "a.b": "Whole."})") == Lines{"1||Whole."});
+    CHECK(read("a.b", R"({"a.b": "Whole.", "a": {"b": "Inner."}})") == Lines{"1||Whole."});
+    CHECK(read("a,b", R"({"a": "A.", "b": "B.", "a,b": "Whole."})") == Lines{"1||Whole."});
+    CHECK(read("a,b", "a,b,c\nOne.,Two.,x\n,Four.,x\n") == Lines{"2||One.|Two.", "3||Four."});
+    CHECK(read("a.b", "a.b,c\nOne.,x\n") == Lines{"2||One."});
+}
+
+TEST_CASE("a field that no record has is reported on one line, with what the records have and what is inside their objects") {
+    std::string records;
+    for (int i = 0; i < 30; ++i)
+        records += R"({"sku": 1, "product": {"title": "A tub", "body": "It is big and red.", "tags": []}})"
+                   "\n";
+    const auto refused = [&](const std::string& field) {
+        InputSettings settings;
+        settings.text_field = field;
+        try {
+            documents_of(records, settings);
+        } catch (const DataError& error) { return std::string(error.what()); }
+        return std::string("nothing was refused");
+    };
+    const std::string inside =
+        "\"product\" is an object with the fields title, body, tags: --text-field product.body (and 29 more)";
+    for (const auto& [field, problem] :
+         {std::pair("body", "corpus:1: has no field \"body\", only: sku, product; " + inside),
+          std::pair("product.titel", "corpus:1: has no field \"product.titel\", only: sku, product; " + inside),
+          std::pair("product", "corpus:1: its field \"product\" is an object, expected a string; " + inside),
+          std::pair("product.tags", std::string("corpus:1: its field \"product.tags\" is an array, expected a string; jq -c")),
+          std::pair("titel,text", "corpus:1: has no field \"titel\", only: sku, product; " + inside)}) {
+        const std::string message = refused(field);
+        CAPTURE(field, message);
+        CHECK_THAT(message, Contains(problem));
+        CHECK(std::count(message.begin(), message.end(), '\n') == 2);
+    }
+}
+
 TEST_CASE("malformed records are left out, and too many of them are refused with file, line and problem") {
     const std::string bad =
         "{\"text\": \"Good.\"}\n{\"text\": null}\n{\"text\": \"cut\n[1]\n{\"body\": \"x\", \"id\": 1}\n{\"text\": \"K\xE4se\"}\n"

@@ -1,5 +1,7 @@
 #include "text/formats/bad_records.h"
 
+#include <algorithm>
+
 #include "core/error.h"
 #include "core/output/log.h"
 #include "core/strings.h"
@@ -15,15 +17,26 @@ constexpr std::int64_t enough_to_refuse = 1000;
 void BadRecords::add(const DocumentBatch& batch) {
     records_ += batch.records;
     bad_ += std::ssize(batch.bad);
-    for (const BadRecord& record : batch.bad) {
-        if (first_.size() == most_named) break;
-        first_.push_back(concat(batch.file, ":", record.line, ": ", record.problem));
-    }
+    for (const BadRecord& record : batch.bad) add(record, batch.file);
+    for (const auto& [field, records] : batch.records_with_field) records_with_field_[field] += records;
     if (bad_ >= enough_to_refuse && 2 * bad_ > records_ && static_cast<double>(bad_) > most_ * static_cast<double>(records_))
         refuse();
 }
 
+void BadRecords::add(const BadRecord& record, const std::string& file) {
+    if (!record.cause.empty()) {
+        const auto known = std::ranges::find(named_, record.cause, &Named::cause);
+        if (known != named_.end()) {
+            ++known->records;
+            return;
+        }
+    }
+    if (named_.size() < most_named) named_.push_back({concat(file, ":", record.line), record.problem, record.cause, 1});
+}
+
 void BadRecords::finish() const {
+    for (const auto& [field, records] : records_with_field_)
+        if (records == 0) log_warning(concat("no record has the field \"", field, "\" of --text-field; is its name right?"));
     if (bad_ == 0) return;
     if (static_cast<double>(bad_) > most_ * static_cast<double>(records_)) refuse();
     log_warning(concat(with_thousands(bad_), " of ", with_thousands(records_), " records are malformed and left out:", list()));
@@ -31,8 +44,13 @@ void BadRecords::finish() const {
 
 std::string BadRecords::list() const {
     std::string lines;
-    for (const std::string& line : first_) lines += concat("\n  ", line);
-    if (bad_ > std::ssize(first_)) lines += concat("\n  and ", with_thousands(bad_ - std::ssize(first_)), " more");
+    std::int64_t left = bad_;
+    for (const Named& named : named_) {
+        left -= named.records;
+        lines += concat("\n  ", named.place, ": ", named.problem);
+        if (named.records > 1) lines += concat(" (and ", with_thousands(named.records - 1), " more)");
+    }
+    if (left > 0) lines += concat("\n  and ", with_thousands(left), " more");
     return lines;
 }
 

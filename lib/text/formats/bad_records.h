@@ -2,6 +2,7 @@
 // Counts malformed records, and ends a program that meets too many.
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -17,19 +18,28 @@ public:
     /// @throws DataError when 1,000 records are malformed and they are most of all records so far, so that a wrong field's name
     /// is reported early
     void add(const DocumentBatch& batch);
-    /// Call it after the last batch: logs the malformed records. @throws DataError when they are too many
+    /// Call it after the last batch: logs the malformed records, and text fields that no record has. @throws DataError when they
+    /// are too many
     void finish() const;
 
     std::int64_t records() const { return records_; }
     std::int64_t bad() const { return bad_; }
 
 private:
+    /// A malformed record that is named, and all with the same cause.
+    struct Named {
+        std::string place, problem, cause;  ///< place: "FILE:LINE"
+        std::int64_t records = 0;
+    };
+
+    void add(const BadRecord& record, const std::string& file);
     std::string list() const;
     [[noreturn]] void refuse() const;
 
     double most_;
     std::int64_t records_ = 0, bad_ = 0;
-    std::vector<std::string> first_;  ///< up to ten: "FILE:LINE: problem"
+    std::vector<Named> named_;  ///< up to ten
+    std::map<std::string, std::int64_t> records_with_field_;
 };
 
 }  // namespace bertpretrain

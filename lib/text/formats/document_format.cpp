@@ -12,6 +12,7 @@
 #include "text/formats/foreign_file.h"
 #include "text/formats/json_shape.h"
 #include "text/formats/markup_start.h"
+#include "text/formats/record_fields.h"
 #include "text/formats/table_records.h"
 #include "text/line_ends.h"
 #include "text/white_space.h"
@@ -71,7 +72,8 @@ char delimiter_of(std::string_view head, const std::string& name, const std::str
     for (const char delimiter : delimiters) {
         std::vector<std::string> fields;
         read_table_record(head, 0, delimiter, &fields);
-        const bool has_text = std::find(fields.begin(), fields.end(), text_field) != fields.end();
+        const auto is_there = [&](const std::string& wanted) { return std::ranges::find(fields, wanted) != fields.end(); };
+        const bool has_text = std::ranges::any_of(text_fields(text_field, is_there), is_there);
         if (has_text && (fields.size() > 1 || ends_in_table(name))) return delimiter;
     }
     for (const char delimiter : delimiters)

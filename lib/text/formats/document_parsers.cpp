@@ -55,7 +55,14 @@ private:
 std::string problem_of_record(const TableRecord& record, const std::vector<std::string>& values, const TableColumns& columns) {
     if (record.fault != nullptr) return record.fault;
     if (values.size() != columns.count) return concat("has ", values.size(), " fields, expected ", columns.count);
-    return is_utf8(values[columns.text]) ? "" : "its text is not UTF-8; --encoding names another encoding";
+    const bool is_text = std::ranges::all_of(columns.texts, [&](std::size_t column) { return is_utf8(values[column]); });
+    return is_text ? "" : "its text is not UTF-8; --encoding names another encoding";
+}
+
+std::string text_of_record(std::vector<std::string>& values, const TableColumns& columns) {
+    std::string text = std::move(values[columns.texts.front()]);
+    for (std::size_t i = 1; i < columns.texts.size(); ++i) text.append("\n").append(values[columns.texts[i]]);
+    return text;
 }
 
 }  // namespace
@@ -74,7 +81,9 @@ TableColumns read_header(const std::string& header, char delimiter, const Record
                                    "\n  do: name the column with ", option, ", or pass --format text if this is no table"));
         return static_cast<std::size_t>(found - names.begin());
     };
-    TableColumns columns{names.size(), column_of(fields.text, "--text-field"), {}, delimiter};
+    TableColumns columns{names.size(), {}, {}, delimiter};
+    const auto is_column = [&](const std::string& name) { return std::ranges::find(names, name) != names.end(); };
+    for (const std::string& name : text_fields(fields.text, is_column)) columns.texts.push_back(column_of(name, "--text-field"));
     if (!fields.id.empty()) columns.id = column_of(fields.id, "--id-field");
     return columns;
 }
@@ -91,7 +100,10 @@ void parse_table(const TextChunk& chunk, const TableColumns& columns, DocumentBa
             ++batch.records;
             std::string problem = problem_of_record(record, values, columns);
             if (!problem.empty()) batch.bad.push_back({number, std::move(problem)});
-            else batch.documents.push_back({number, columns.id ? values[*columns.id] : "", std::move(values[columns.text])});
+            else {
+                std::string id = columns.id ? values[*columns.id] : "";
+                batch.documents.push_back({number, std::move(id), text_of_record(values, columns)});
+            }
         }
         number += static_cast<std::uint64_t>(std::count(whole.begin(), whole.end(), '\n'));
     }

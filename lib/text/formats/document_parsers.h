@@ -4,8 +4,10 @@
 #include <cstddef>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "text/document.h"
+#include "text/formats/record_fields.h"
 #include "text/formats/text_chunks.h"
 #include "text/formats/text_layout.h"
 
@@ -14,18 +16,15 @@ namespace bertpretrain {
 /// Appends the documents of plain text. @param documents what separates them
 void parse_plain_text(const TextChunk& chunk, TextLayout::Documents documents, DocumentBatch& batch);
 
-/// Where a record's text and id are.
-struct RecordFields {
-    std::string text = "text", id;  ///< names; an empty id: none
-};
-
 /// Appends the documents of JSONL. A record that is not a JSON object, lacks a field, or whose text is not a string is a bad
-/// record. @param separator what stands between records: "\n", or RS (RFC 7464), which then stands before each, too
+/// record. Of several text fields, those that are missing or null are left out, and one must remain. @param separator what stands
+/// between records: "\n", or RS (RFC 7464), which then stands before each, too
 void parse_jsonl(const TextChunk& chunk, const RecordFields& fields, char separator, DocumentBatch& batch);
 
 /// The columns of a table.
 struct TableColumns {
-    std::size_t count = 0, text = 0;
+    std::size_t count = 0;
+    std::vector<std::size_t> texts;  ///< joined by line ends
     std::optional<std::size_t> id;
     char delimiter = ',';
 };

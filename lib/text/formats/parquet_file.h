@@ -22,7 +22,8 @@ struct ParquetColumn {
 
 /// The chosen values of a row; nullopt: null, or no such column was chosen.
 struct ParquetRow {
-    std::optional<std::string_view> text, id;
+    std::vector<std::optional<std::string_view>> texts;  ///< in the order in which they were chosen
+    std::optional<std::string_view> id;
 };
 
 /// An open file, whose row groups and pages are read one after the other. Memory: a page of each chosen column.
@@ -38,7 +39,7 @@ public:
     virtual std::int64_t rows() const = 0;
 
     /// Chooses the columns that next() reads, which may not be of the kind "other". Call it once, before next().
-    virtual void choose(std::size_t text, std::optional<std::size_t> id) = 0;
+    virtual void choose(const std::vector<std::size_t>& texts, std::optional<std::size_t> id) = 0;
     /// Reads the next row; returns false after the last one. Its values are valid until the next call.
     virtual bool next(ParquetRow& row) = 0;
 };

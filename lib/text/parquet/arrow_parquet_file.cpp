@@ -3,6 +3,7 @@
 #include <stdexcept>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <arrow/memory_pool.h>
 #include <parquet/column_reader.h>
@@ -108,8 +109,8 @@ public:
     const std::vector<ParquetColumn>& columns() const override { return columns_; }
     std::int64_t rows() const override { return file_->metadata()->num_rows(); }
 
-    void choose(std::size_t text, std::optional<std::size_t> id) override {
-        text_column_ = text;
+    void choose(const std::vector<std::size_t>& texts, std::optional<std::size_t> id) override {
+        text_columns_ = texts;
         id_column_ = id;
     }
 
@@ -117,7 +118,8 @@ public:
         while (left_in_group_ == 0)
             if (!open_group()) return false;
         --left_in_group_;
-        row.text = text_->next();
+        row.texts.clear();
+        for (const auto& text : texts_) row.texts.push_back(text->next());
         row.id = id_ ? id_->next() : std::nullopt;
         return true;
     }
@@ -128,7 +130,8 @@ private:
         const std::shared_ptr<parquet::RowGroupReader> group = file_->RowGroup(group_++);
         left_in_group_ = group->metadata()->num_rows();
         if (left_in_group_ < 0) throw std::runtime_error("a row group has a negative number of rows");
-        text_ = values_of(group, text_column_);
+        texts_.clear();
+        for (const std::size_t column : text_columns_) texts_.push_back(values_of(group, column));
         if (id_column_) id_ = values_of(group, *id_column_);
         return true;
     }
@@ -149,11 +152,12 @@ private:
 
     std::unique_ptr<parquet::ParquetFileReader> file_;
     std::vector<ParquetColumn> columns_;
-    std::size_t text_column_ = 0;
+    std::vector<std::size_t> text_columns_;
     std::optional<std::size_t> id_column_;
     int group_ = 0;
     std::int64_t left_in_group_ = 0;
-    std::unique_ptr<ColumnValues> text_, id_;
+    std::vector<std::unique_ptr<ColumnValues>> texts_;
+    std::unique_ptr<ColumnValues> id_;
 };
 
 }  // namespace

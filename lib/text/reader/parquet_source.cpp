@@ -10,6 +10,7 @@
 #include "core/strings.h"
 #include "core/utf8_check.h"
 #include "text/content/byte_source.h"
+#include "text/formats/record_fields.h"
 #include "text/formats/text_chunks.h"
 
 namespace bertpretrain {
@@ -33,8 +34,22 @@ std::size_t parquet_column(const ParquetFile& file, const std::string& name, con
         throw DataError(concat(input, ": its column \"", name, "\" holds ", column.type, ", expected strings",
                                may_be_integer ? " or integers" : "", "\n  do: name another column with ", option));
     }
+    const auto inside = std::ranges::find_if(names, [&](const std::string& column) { return column.starts_with(name + "."); });
     throw DataError(concat(input, ": has no column \"", name, "\", only: ", displayable(join(names).substr(0, 200)),
-                           "\n  do: name the column with ", option));
+                           inside == names.end() ? "" : concat("; \"", name, "\" is a struct"), "\n  do: name the column with ",
+                           option, inside == names.end() ? "" : concat(", for example ", option, " ", displayable(*inside))));
+}
+
+/// Joins the texts that are not null by line ends.
+std::string text_of(const ParquetRow& row) {
+    std::string joined;
+    bool is_first = true;
+    for (const auto& text : row.texts) {
+        if (!text) continue;
+        if (!std::exchange(is_first, false)) joined += '\n';
+        joined += *text;
+    }
+    return joined;
 }
 
 }  // namespace
@@ -58,23 +73,30 @@ void add_sample(const ParquetInput& input, std::size_t bytes, const InputSetting
 ParquetSource::ParquetSource(ParquetInput input, TextLayout::Lines lines, const InputSettings& settings)
     : input_(std::move(input)),
       lines_(lines),
-      text_field_(settings.text_field),
       id_field_(settings.id_field),
       file_(open_parquet(input_.path, input_.name)),
       bytes_(fs::file_size(input_.path)) {
-    const std::size_t text = parquet_column(*file_, text_field_, "--text-field", false, input_.name);
+    const auto is_column = [&](const std::string& name) {
+        return std::ranges::any_of(file_->columns(), [&](const ParquetColumn& column) { return column.name == name; });
+    };
+    text_fields_ = text_fields(settings.text_field, is_column);
+    std::vector<std::size_t> texts;
+    for (const std::string& name : text_fields_)
+        texts.push_back(parquet_column(*file_, name, "--text-field", false, input_.name));
     std::optional<std::size_t> id;
     if (!id_field_.empty()) id = parquet_column(*file_, id_field_, "--id-field", true, input_.name);
-    file_->choose(text, id);
+    file_->choose(texts, id);
     rows_ = static_cast<std::uint64_t>(std::max<std::int64_t>(file_->rows(), 0));
 }
 
-std::string ParquetSource::problem_of(const ParquetRow& row) const {
+std::string ParquetSource::problem_of(const ParquetRow& row, const std::string& text) const {
     const auto null = [](const std::string& field) { return concat("its field \"", field, "\" is null, expected a string"); };
-    if (!row.text) return null(text_field_);
+    if (std::ranges::none_of(row.texts, [](const auto& value) { return value.has_value(); }))
+        return text_fields_.size() == 1 ? null(text_fields_.front())
+                                        : concat("its fields ", join(text_fields_), " are all null, expected a string");
     if (!id_field_.empty() && !row.id) return null(id_field_);
-    if (row.text->size() > TextChunks::largest_unit) return concat("is larger than ", TextChunks::largest_unit >> 20, " MiB");
-    return is_utf8(*row.text) ? "" : "its text is not UTF-8";
+    if (text.size() > TextChunks::largest_unit) return concat("is larger than ", TextChunks::largest_unit >> 20, " MiB");
+    return is_utf8(text) ? "" : "its text is not UTF-8";
 }
 
 /// Reads a row, and adds its size to `bytes`; returns false after the last one.
@@ -84,13 +106,14 @@ bool ParquetSource::add_row(DocumentBatch& batch, std::size_t& bytes) {
     ++row_;
     ++batch.records;
     bytes += row_bytes;
-    std::string problem = problem_of(row);
+    std::string text = text_of(row);
+    std::string problem = problem_of(row, text);
     if (!problem.empty()) {
         batch.bad.push_back({row_, std::move(problem)});
         return true;
     }
-    bytes += row.text->size();
-    batch.documents.push_back({row_, std::string(row.id.value_or("")), std::string(*row.text)});
+    bytes += text.size();
+    batch.documents.push_back({row_, std::string(row.id.value_or("")), std::move(text)});
     return true;
 }
 

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "core/files/temporary_file.h"
 #include "text/formats/parquet_file.h"
@@ -26,7 +27,7 @@ ParquetInput parquet_input(const std::filesystem::path& file, std::string name, 
 /// Adds about `bytes` of the texts with which the file begins to a sample.
 void add_sample(const ParquetInput& input, std::size_t bytes, const InputSettings& settings, LayoutSample& sample);
 
-/// Reads the columns that the settings name. A row whose text or id is null, or whose text is not UTF-8, is a bad record.
+/// Reads the columns that the settings name. A row whose texts or id are null, or whose text is not UTF-8, is a bad record.
 class ParquetSource : public DocumentSource {
 public:
     /// @throws DataError when the file is damaged, lacks a column or has one of another type, and without Arrow
@@ -37,11 +38,12 @@ public:
 
 private:
     bool add_row(DocumentBatch& batch, std::size_t& bytes);
-    std::string problem_of(const ParquetRow& row) const;
+    std::string problem_of(const ParquetRow& row, const std::string& text) const;
 
     ParquetInput input_;
     TextLayout::Lines lines_;
-    std::string text_field_, id_field_;
+    std::vector<std::string> text_fields_;
+    std::string id_field_;
     std::unique_ptr<ParquetFile> file_;
     std::uint64_t row_ = 0, rows_ = 0, bytes_ = 0;
 };
