@@ -14,12 +14,14 @@
 #include "checkpoint/find_weights.h"
 #include "core/error.h"
 #include "core/output/displayable.h"
+#include "core/output/log.h"
 #include "core/strings.h"
 #include "inference/loaded_model.h"
 #include "inference/model_tokenizer.h"
 #include "inference/predict_masked.h"
 #include "plan/device_choice.h"
 #include "text/reader/read_text.h"
+#include "tokens/models/unknown_tokens.h"
 
 namespace bertpretrain {
 namespace {
@@ -66,6 +68,16 @@ std::string text_of(const std::string& text, const PredictedText& predicted, con
     return out;
 }
 
+/// Warns where the model reads [UNK] instead of the text.
+void warn_of_unknown(const std::vector<std::string>& texts, const std::vector<PredictedText>& predicted,
+                     const Vocabulary& vocabulary) {
+    UnknownTokens found;
+    for (std::size_t i = 0; i < texts.size(); ++i) found.add(predicted[i].ids, texts[i], vocabulary.specials());
+    if (found.share() > few_unknown)
+        log_warning(concat(with_thousands(found.unknown), " of the ", with_thousands(found.tokens),
+                           " tokens are [UNK], for example in \"", found.example, "\": ", cause_of_unknown(vocabulary)));
+}
+
 void predict(const PredictArguments& arguments) {
     const bool from_input = arguments.texts.empty() || arguments.texts == std::vector<std::string>{"-"};
     const std::vector<std::string> texts = from_input ? lines_of_standard_input() : arguments.texts;
@@ -76,6 +88,7 @@ void predict(const PredictArguments& arguments) {
     model.model->pack_weights();
     const std::vector<PredictedText> predicted = predict_masked(*model.model, *tokenizer, device, texts, arguments.top,
                                                                 from_input ? "standard input" : "the command's texts");
+    warn_of_unknown(texts, predicted, tokenizer->vocabulary());
     for (std::size_t i = 0; i < texts.size(); ++i)
         std::cout << (arguments.json ? json_of(texts[i], predicted[i], tokenizer->vocabulary())
                                                .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) +

@@ -108,6 +108,12 @@ void add_shard_command(CLI::App& app) {
                                              "Approximate MiB of text per group; random next sentences and shuffling stay "
                                              "within a group, which bounds memory")
                                 ->capture_default_str());
+    settings->most_unknown = 0.5;
+    split_options.push_back(command
+                                ->add_option("--max-unknown", settings->most_unknown,
+                                             "Share of the text's tokens that may be [UNK]. Above it, no shards are made")
+                                ->capture_default_str()
+                                ->check(CLI::Range(0.0, 1.0)));
     const InputOptions reading(*command, settings->reading);
     command->add_option("--threads", settings->threads, "Number of threads; 0 means one per core")->capture_default_str();
     command->add_flag("--overwrite", settings->overwrite,

@@ -155,7 +155,12 @@ TEST_CASE("shard takes the casing from the vocabulary, and check finds shards of
     CHECK(contains(contradicting.err, "the vocabulary is uncased (0 of its 10 tokens"));
 
     write_text(corpus.folder / "vocabulary.txt", "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\nThe\ncat\nsat\n.\nIt\n");
-    REQUIRE(run_command(corpus.shard("--shards 1 --held-out-shards 1 --overwrite")).exit_code == 0);
+    const auto too_many = run_command(corpus.shard("--shards 1 --held-out-shards 1 --overwrite"));
+    CHECK(too_many.exit_code == 3);
+    CHECK(contains(too_many.err,
+                   "of the text's tokens are [UNK], for example in \"the cat sat on a mat .\": the vocabulary does not fit"));
+    CHECK(contains(read_text(manifest), "\"casing\": \"cased\""));  // nothing was replaced
+    REQUIRE(run_command(corpus.shard("--shards 1 --held-out-shards 1 --overwrite --max-unknown 1")).exit_code == 0);
     CHECK(contains(read_text(manifest), "\"casing\": \"cased\""));
     const auto unknown = run_command(corpus.check("--json"));
     CHECK(unknown.exit_code == 0);
@@ -163,6 +168,27 @@ TEST_CASE("shard takes the casing from the vocabulary, and check finds shards of
     const auto report = nlohmann::json::parse(unknown.out);
     CHECK(report["training"]["unknown_share"].get<double>() > 0.3);
     CHECK(report["warnings"].size() == 2);
+}
+
+TEST_CASE("words that a vocabulary of letters does not know are refused, and nothing is written") {
+    const Corpus corpus;
+    write_text(corpus.folder / "text.txt", "MKVRRAA\n\nMKVV\n\nAAKV\n");
+    write_text(corpus.folder / "letters.txt", "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\na\nk\nm\nr\nv\n");
+    const std::string options = "--objective mlm --shards 1 --held-out-fraction 0 ";
+    const auto refused = run_command(corpus.shard(options, "letters.txt"));
+    CHECK(refused.exit_code == 3);
+    CHECK(contains(refused.err,
+                   "100.0 % of the text's tokens are [UNK], for example in \"MKVRRAA\": the vocabulary's tokens are single "
+                   "letters, but the text's words are longer\n  do: put a space after each letter"));
+    CHECK_FALSE(std::filesystem::exists(corpus.folder / "out"));
+    write_text(corpus.folder / "text.txt", "M K V R R A A X\n\nM K V V\n\nA A K V\n");
+    const auto made = run_command(corpus.shard(options, "letters.txt"));
+    CHECK(made.exit_code == 0);
+    CHECK(contains(made.err, "6.2 % of the text's tokens are [UNK]"));  // 1 of 16
+    const auto checked = run_command(corpus.check());
+    CHECK(contains(checked.err, "6.2 % of the tokens of the training rows are [UNK]"));  // without [CLS] and [SEP]
+    CHECK(run_command(corpus.shard(options + "--max-unknown 0.05 --overwrite", "letters.txt")).exit_code == 3);
+    CHECK(run_command(corpus.shard(options + "--max-unknown 2", "letters.txt")).exit_code == 2);
 }
 
 TEST_CASE("shard takes the tokenizer of a model's folder as transformers reads it, and refuses what shards do not record") {

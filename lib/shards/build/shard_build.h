@@ -22,6 +22,7 @@ struct ShardBuildSettings {
     SampleSettings samples;
     std::int64_t shards = 256;                    ///< training shards
     std::optional<std::int64_t> held_out_shards;  ///< not set: as many as training shards
+    double most_unknown = 1;                      ///< share of a text's tokens that may be unknown; not with `compatible_with`
     std::size_t threads = 0;                      ///< 0: one per core
     bool overwrite = false;                       ///< replace the shards and manifest in the output folder
 };

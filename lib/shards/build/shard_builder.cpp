@@ -15,6 +15,7 @@
 #include "shards/build/sample_group.h"
 #include "shards/build/shard_folder.h"
 #include "shards/build/text_articles.h"
+#include "shards/build/text_fit.h"
 #include "shards/build/token_spill.h"
 #include "text/reader/sentence_text.h"
 
@@ -166,6 +167,18 @@ void write_shards(const ShardPlan& plan, const TokenSpill& spill, const SampleRu
     });
 }
 
+/// Leaves nothing behind if the text is refused: the folder was created for extracted text at most.
+void judge_fit(const ShardBuildSettings& settings, const TextArticles& articles, const Tokenizer& tokenizer,
+               std::size_t threads) {
+    try {
+        judge(fit_of(articles, tokenizer, settings.samples.sequence_length - 3, threads), tokenizer.vocabulary(), settings);
+    } catch (const DataError&) {
+        std::error_code not_empty;
+        std::filesystem::remove(settings.output, not_empty);
+        throw;
+    }
+}
+
 }  // namespace
 
 ShardBuildReport build_shards(const ShardBuildSettings& settings) {
@@ -178,6 +191,7 @@ ShardBuildReport build_shards(const ShardBuildSettings& settings) {
     check_empty(settings.output, settings.overwrite);  // before a long extraction
     const SentenceText text(settings.texts, settings.reading, threads, settings.output);
     const TextArticles articles(text.files());
+    judge_fit(settings, articles, *tokenizer, threads);
     const ShardPlan plan = plan_shards(settings, articles, threads);
     ShardFolder folder(settings.output, settings.samples, vocabulary, settings.vocabulary, plan.files(), settings.overwrite);
     progress.begin(articles.total_bytes());

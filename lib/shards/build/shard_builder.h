@@ -16,7 +16,8 @@ namespace bertpretrain {
 /// `held_out_shards` and the held-out fraction are ignored. Memory: a text and its samples, about three times the text's size
 /// (at duplicate factor 5).
 /// @throws ConfigError for invalid settings, and if the folder already contains shards
-/// @throws DataError if a file cannot be read or written
+/// @throws DataError if a file cannot be read or written, and before anything is written if more than `most_unknown` of the
+/// tokens of a sample of the text are unknown
 ShardBuildReport build_shards(const ShardBuildSettings& settings);
 
 }  // namespace bertpretrain

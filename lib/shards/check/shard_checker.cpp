@@ -18,6 +18,7 @@
 #include "shards/dynamic_masking.h"
 #include "shards/entropy.h"
 #include "shards/shard_reader.h"
+#include "tokens/models/unknown_tokens.h"
 #include "tokens/models/vocabulary_casing.h"
 #include "tokens/vocabulary/vocabulary_file.h"
 
@@ -166,14 +167,11 @@ void check_casing(const Manifest& manifest, const Vocabulary& vocabulary, Folder
 }
 
 /// Warns of more unknown words than a vocabulary that fits the text leaves: far below 1 % in BERT's own shards.
-void check_unknown(FolderReport& report) {
-    constexpr double most_unknown = 0.02;
+void check_unknown(const Vocabulary& vocabulary, FolderReport& report) {
     for (const auto& [name, content] : {std::pair("training", &report.training), std::pair("held-out", &report.held_out)})
-        if (content->unknown_share() > most_unknown)
-            report.warnings.push_back(
-                concat(fixed(100 * content->unknown_share(), 1), " % of the tokens of the ", name,
-                       " rows are [UNK]: the vocabulary does not fit the text; is it one for this language, "
-                       "and for text with case and accents?"));
+        if (content->unknown_share() > few_unknown)
+            report.warnings.push_back(concat(fixed(100 * content->unknown_share(), 1), " % of the tokens of the ", name,
+                                             " rows are [UNK]: ", cause_of_unknown(vocabulary), ", and make the shards again"));
 }
 
 /// A shard that is opened twice: for the sample, and to be checked. Damage is reported when it is checked.
@@ -296,7 +294,7 @@ FolderReport check_shard_folder(const fs::path& folder, const std::optional<fs::
     sum_up(all, manifest, report);
     report.passages = sample.result(report.duplicate_factor);
     compare_shapes(report);
-    check_unknown(report);
+    if (vocabulary) check_unknown(*vocabulary, report);
     return report;
 }
 

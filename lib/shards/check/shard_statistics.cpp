@@ -4,6 +4,8 @@
 #include <cmath>
 #include <span>
 
+#include "tokens/models/unknown_tokens.h"
+
 namespace bertpretrain {
 namespace {
 
@@ -40,8 +42,14 @@ void ShardContent::add(const ShardRows& added, const ShardRows& unmasked, const 
             as_mask += ids && token == ids->mask ? 1 : 0;
             unchanged += token == added.masked_lm_ids_RP[at] ? 1 : 0;
         }
-        const auto begin = unmasked.input_ids_RS.begin() + r * unmasked.sequence_length;
-        if (ids) unknown += std::count(begin, begin + length, ids->unk);
+        if (ids) {
+            UnknownTokens found;
+            found.add(std::span(unmasked.input_ids_RS)
+                          .subspan(static_cast<std::size_t>(r * unmasked.sequence_length), static_cast<std::size_t>(length)),
+                      {}, *ids);
+            words += found.tokens;
+            unknown += found.unknown;
+        }
         ++rows;
         tokens += length;
         const auto mask_S = std::span(added.input_mask_RS).subspan(static_cast<std::size_t>(r * added.sequence_length));
@@ -65,6 +73,7 @@ void ShardContent::add(const ShardContent& other) {
     random_next += other.random_next;
     as_mask += other.as_mask;
     unchanged += other.unchanged;
+    words += other.words;
     unknown += other.unknown;
     add_histogram(rows_by_length, other.rows_by_length);
     add_histogram(rows_by_masking, other.rows_by_masking);

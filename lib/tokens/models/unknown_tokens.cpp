@@ -1,0 +1,66 @@
+#include "tokens/models/unknown_tokens.h"
+
+#include <algorithm>
+
+#include "core/output/displayable.h"
+#include "text/utf8.h"
+
+namespace bertpretrain {
+namespace {
+
+constexpr std::size_t most_example_characters = 40;
+
+std::string beginning_of(std::string_view text) {
+    std::size_t end = 0;
+    for (std::size_t characters = 0; end < text.size() && characters < most_example_characters; ++characters)
+        next_code_point(text, end);
+    return displayable(text.substr(0, end)) + (end < text.size() ? "..." : "");
+}
+
+bool is_one_character(std::string_view token) {
+    std::size_t end = 0;
+    next_code_point(token, end);
+    return end == token.size();
+}
+
+}  // namespace
+
+void UnknownTokens::add(std::span<const std::int32_t> ids, std::string_view text, const SpecialIds& specials) {
+    if (specials.unk == SpecialIds::none) {
+        tokens += std::ssize(ids);
+        return;
+    }
+    const std::int64_t before = unknown;
+    for (const std::int32_t id : ids) {
+        if (id == specials.cls || id == specials.sep || id == specials.pad || id == specials.mask) continue;
+        ++tokens;
+        unknown += id == specials.unk ? 1 : 0;
+    }
+    if (unknown > before && example.empty()) example = beginning_of(text);
+}
+
+void UnknownTokens::add(const UnknownTokens& later) {
+    tokens += later.tokens;
+    unknown += later.unknown;
+    if (example.empty()) example = later.example;
+}
+
+bool has_letters_only(const Vocabulary& vocabulary) {
+    if (vocabulary.has_own_rules()) return false;
+    std::int64_t letters = 0, others = 0;
+    for (const std::string& token : vocabulary.tokens()) {
+        if (std::ranges::find(special_tokens, std::string_view(token)) != std::end(special_tokens)) continue;
+        (is_one_character(token) ? letters : others) += 1;
+    }
+    return letters > 0 && 10 * others <= letters;
+}
+
+std::string cause_of_unknown(const Vocabulary& vocabulary) {
+    if (has_letters_only(vocabulary))
+        return "the vocabulary's tokens are single letters, but the text's words are longer\n  do: put a space after each letter";
+    return "the vocabulary does not fit the text\n  do: check that it is one for this language, and for text with case and "
+           "accents; "
+           "or train one on the text (`bertpretrain_data vocabulary`)";
+}
+
+}  // namespace bertpretrain
