@@ -12,8 +12,13 @@ InputOptions::InputOptions(CLI::App& command, InputSettings& settings, bool spli
         return option;
     };
     add("--format", settings.format,
-        "Format of all inputs: text, jsonl, csv, tsv, parquet or wikipedia; auto recognizes it by content")
-        ->check(CLI::IsMember({"auto", "text", "jsonl", "csv", "tsv", "parquet", "wikipedia"}));
+        "Format of all inputs: text, jsonl, csv, tsv, parquet, fasta or wikipedia; auto recognizes it by content")
+        ->check(CLI::IsMember({"auto", "text", "jsonl", "csv", "tsv", "parquet", "fasta", "wikipedia"}));
+    add("--letters", settings.letters,
+        "apart: put a space after each letter, so that it is a word, as for DNA and proteins; together: leave the text as it is; "
+        "auto: "
+        "apart in FASTA")
+        ->check(CLI::IsMember({"auto", "apart", "together"}));
     add("--text-field", settings.text_field,
         "Field of JSONL, CSV, TSV and Parquet that holds the text. A dot reaches into an object (product.body); commas join the "
         "texts of "

@@ -13,6 +13,7 @@ namespace bertpretrain {
 /// Describes the files that such a command takes.
 inline constexpr const char* input_description =
     "Files, folders of them, or - for standard input, read in the given order: text, JSONL, CSV or TSV with a header, Parquet, "
+    "FASTA, "
     "MediaWiki "
     "dumps, or WikiExtractor's output; each also compressed by gzip, bzip2 or zstd. Formats are recognized by content";
 

@@ -169,6 +169,37 @@ TEST_CASE("links to folders are followed in a folder of inputs, and a loop of th
     CHECK_THAT(loop.err, Contains("corpus/linked/below/back: is a link to a folder that it lies in"));
 }
 
+TEST_CASE("FASTA becomes a vocabulary of letters, ids and shards, as text with spaces between the letters does") {
+    const FormatCorpus corpus;
+    std::string fasta, text;
+    for (int i = 0; i < 40; ++i) {
+        std::string sequence, apart;
+        for (int k = 0; k < 30 + i; ++k) {
+            sequence += "MKVRAWL"[(k * k + i * k) % 7];
+            apart += (k > 0 ? " " : "") + std::string(1, sequence.back());
+        }
+        fasta += ">p" + std::to_string(i) + " protein\n" + sequence.substr(0, 20) + "\n" + sequence.substr(20) + "\n";
+        text += apart + "\n\n";
+    }
+    write_text(corpus.folder / "p.faa", fasta);
+    write_text(corpus.folder / "p.txt", text);
+    for (const std::string name : {"p.faa", "p.txt"}) {
+        const auto trained = run_command(data_program + " vocabulary " + corpus.path(name) + " --size 30 --output " +
+                                         corpus.path(name + ".vocab"));
+        CHECK(trained.exit_code == 0);
+        CHECK(read_text(corpus.path(name + ".vocab")) == "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\na\nk\nl\nm\nr\nv\nw\n");
+        CHECK(run_command(data_program + " shard " + corpus.path(name) + " --vocabulary " + corpus.path("p.faa.vocab") +
+                          " --output " + corpus.path(name + ".shards") +
+                          " --objective mlm --shards 2 --held-out-fraction 0 --sequence-length 32")
+                  .exit_code == 0);
+    }
+    CHECK((shards_in(corpus.path("p.faa.shards")) == shards_in(corpus.path("p.txt.shards"))));
+    const std::string tokenize = data_program + " tokenize --vocabulary " + corpus.path("p.faa.vocab") + " " + corpus.path("p.");
+    std::string expected = run_command(tokenize + "txt").out;  // an empty line after each sequence
+    for (std::size_t at; (at = expected.find("\n\n")) != std::string::npos;) expected.erase(at, 1);
+    CHECK((run_command(tokenize + "faa").out == expected));
+}
+
 TEST_CASE("a page beside the records of a data set is read with a warning that names it") {
     const TemporaryFolder folder;
     const std::string data = (folder / "data").string(),

@@ -9,6 +9,7 @@
 #include "core/utf8_check.h"
 #include "text/content/byte_order_mark.h"
 #include "text/content/open_content.h"
+#include "text/formats/fasta_records.h"
 #include "text/formats/foreign_file.h"
 #include "text/formats/json_shape.h"
 #include "text/formats/markup_start.h"
@@ -64,6 +65,11 @@ bool ends_in(std::string_view name, std::initializer_list<std::string_view> endi
     return std::any_of(endings.begin(), endings.end(), [&](std::string_view ending) { return name.ends_with(ending); });
 }
 
+/// A name such as genome.fna.gz suffices for a file with a header whose sequences are malformed.
+bool begins_as_fasta(std::string_view head, const std::string& name) {
+    return is_fasta(head) || (head.starts_with('>') && ends_in(name, {".fasta", ".fa", ".fna", ".faa", ".ffn", ".frn", ".fas"}));
+}
+
 bool ends_in_table(std::string_view name) { return ends_in(name, {".csv", ".tsv"}); }
 
 /// Returns the delimiter of a table, or 0.
@@ -84,7 +90,7 @@ char delimiter_of(std::string_view head, const std::string& name, const std::str
 }
 
 [[noreturn]] void refuse(const std::string& name, const ForeignFile& found) {
-    throw DataError(concat(refusal_of(name, found, "text, JSONL, CSV, TSV, Parquet or a Wikipedia dump"),
+    throw DataError(concat(refusal_of(name, found, "text, JSONL, CSV, TSV, Parquet, FASTA or a Wikipedia dump"),
                            found.is_text ? ". `--format text` reads it as plain text all the same" : ""));
 }
 
@@ -180,6 +186,10 @@ DocumentFormat format_of(std::string_view head, const std::string& name, const I
     if (asked == "parquet")
         throw DataError(concat(name, ": is not a Parquet file, which would begin with \"PAR1\"\n  do: leave out --format"));
     const std::string_view few = head.substr(0, few_bytes);
+    if (asked == "fasta" || (asked == "auto" && begins_as_fasta(few, name))) return {.kind = Kind::fasta};
+    if (asked == "auto" && is_fastq(few))
+        refuse(name, {"FASTQ, whose qualities are no text", "make FASTA of it, for example with `sed -n '1~4s/^@/>/p;2~4p' FILE`",
+                      true});
     if (asked == "text") return {.kind = Kind::text};
     if (asked == "tsv") return {.kind = Kind::table, .delimiter = '\t'};
     const char delimiter = delimiter_of(few, name, settings.text_field);
@@ -195,7 +205,7 @@ DocumentFormat format_of(std::string_view head, const std::string& name, const I
 }
 
 std::string_view name_of(DocumentFormat::Kind kind) {
-    constexpr std::string_view names[] = {"plain text", "JSONL", "CSV or TSV", "Parquet", "a Wikipedia dump"};
+    constexpr std::string_view names[] = {"plain text", "JSONL", "CSV or TSV", "Parquet", "a Wikipedia dump", "FASTA"};
     return names[static_cast<std::size_t>(kind)];
 }
 

@@ -9,10 +9,11 @@
 namespace bertpretrain {
 
 struct InputSettings {
-    std::string format = "auto";                ///< auto (by content), text, jsonl, csv, tsv, parquet or wikipedia
+    std::string format = "auto";                ///< auto (by content), text, jsonl, csv, tsv, parquet, fasta or wikipedia
     std::string documents = "auto";             ///< what a document of plain text is: auto, files, empty-lines or lines
     std::string lines = "auto";                 ///< what a line of a document is: auto, sentences, paragraphs or wrapped
     std::string text_field = "text", id_field;  ///< of JSONL, CSV, TSV and Parquet; an empty id_field: documents have no ids
+    std::string letters = "auto";               ///< apart: each letter is a word; together; auto: apart in FASTA
     std::string encoding;                       ///< iconv's name for it; empty: UTF-8
     double most_bad = 0.001;                    ///< share of the records that may be malformed
     ProseRules prose;                           ///< what is kept of dumps

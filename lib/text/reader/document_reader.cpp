@@ -11,6 +11,7 @@
 #include "text/content/byte_source.h"
 #include "text/content/encoded_content.h"
 #include "text/content/open_content.h"
+#include "text/letters.h"
 #include "text/line_ends.h"
 #include "text/reader/input_files.h"
 #include "text/reader/text_lineage.h"
@@ -79,6 +80,12 @@ bool has_own_encoding(std::string_view head, const std::string& name, const Inpu
     } catch (const DataError&) { return false; }  // is judged after its conversion
 }
 
+/// Makes each letter a word. Lines are then no sentences that could be split.
+void separate_letters(DocumentBatch& batch) {
+    for (Document& document : batch.documents) document.text = letters_apart(document.text);
+    batch.lines_are_sentences = true;
+}
+
 }  // namespace
 
 DocumentReader::DocumentReader(const std::vector<fs::path>& inputs, InputSettings settings, TaskPool& pool,
@@ -141,7 +148,7 @@ void DocumentReader::take_sample() {
 }
 
 void DocumentReader::sample(Opened& opened, std::size_t bytes, LayoutSamples& samples) const {
-    if (opened.format->kind == Kind::wikipedia) return;
+    if (!opened.format->has_layout()) return;
     LayoutSample& kinds = samples[static_cast<std::size_t>(opened.format->kind)];
     if (opened.parquet) return add_sample(*opened.parquet, bytes, settings_, kinds);
     std::string_view head = opened.content->peek(bytes);
@@ -161,7 +168,7 @@ void DocumentReader::decide(Kind kind, const LayoutSample& sample) {
 std::unique_ptr<DocumentSource> DocumentReader::source_of(Opened opened) {
     const Kind kind = opened.format->kind;
     TextLayout layout;
-    if (kind != Kind::wikipedia) {
+    if (opened.format->has_layout()) {
         std::optional<TextLayout>& decided = layouts_[static_cast<std::size_t>(kind)];
         if (!decided) {
             LayoutSamples samples;
@@ -198,7 +205,7 @@ void DocumentReader::count_format(const Opened& opened) {
     const Kind kind = opened.format->kind;
     FormatsInFolder& formats = formats_[files_[opened_ - 1].parent_path()];
     if (kind == Kind::text && ++formats.texts == 1) formats.first_text = opened.name;
-    if (kind == Kind::jsonl || kind == Kind::table || kind == Kind::parquet) ++formats.records;
+    if (kind == Kind::jsonl || kind == Kind::table || kind == Kind::parquet || kind == Kind::fasta) ++formats.records;
 }
 
 void DocumentReader::warn_of_odd_files() const {
@@ -207,7 +214,8 @@ void DocumentReader::warn_of_odd_files() const {
     for (const auto& [folder, formats] : formats_)
         if (formats.texts > 0 && formats.records > 0)
             log_warning(concat(folder.string(), ": ", formats.texts, " file(s) of plain text were read as documents beside ",
-                               formats.records, " file(s) of JSONL, CSV, TSV or Parquet; the first is ", formats.first_text,
+                               formats.records, " file(s) of JSONL, CSV, TSV, Parquet or FASTA; the first is ",
+                               formats.first_text,
                                "\n  do: if it is no part of the corpus, name the other files, or move it away"));
 }
 
@@ -245,6 +253,7 @@ void DocumentReader::submit(DocumentChunk chunk) {
     const std::size_t bytes = chunk.bytes;
     in_work_.push_back({pool_.submit([this, parse = std::move(chunk.parse)] {
                             DocumentBatch batch = parse();
+                            if (settings_.letters == "apart") separate_letters(batch);
                             if (settings_.sentences.none) batch.lines_are_sentences = true;
                             if (split_) split_sentences(batch, split_);
                             return batch;
@@ -325,8 +334,8 @@ std::optional<DocumentBatch> DocumentReader::next() {
 
 bool DocumentReader::is_sentence_text() {
     const std::optional<TextLayout>& layout = layouts_[static_cast<std::size_t>(Kind::text)];
-    if (!settings_.encoding.empty() || !layout || layout->documents != TextLayout::Documents::empty_lines ||
-        layout->lines != TextLayout::Lines::sentences)
+    if (!settings_.encoding.empty() || settings_.letters == "apart" || !layout ||
+        layout->documents != TextLayout::Documents::empty_lines || layout->lines != TextLayout::Lines::sentences)
         return false;
     return std::all_of(files_.begin(), files_.end(), [this](const fs::path& file) {
         if (!fs::is_regular_file(file)) return false;

@@ -109,7 +109,7 @@ private:
     std::size_t opened_ = 0, empty_files_ = 0;
     std::string first_empty_;  ///< name of the first empty file
     struct FormatsInFolder {
-        std::size_t texts = 0, records = 0;  ///< files of plain text; of JSONL, tables and Parquet
+        std::size_t texts = 0, records = 0;  ///< files of plain text; of JSONL, tables, Parquet and FASTA
         std::string first_text;              ///< its name
     };
     std::map<std::filesystem::path, FormatsInFolder> formats_;

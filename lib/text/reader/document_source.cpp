@@ -5,6 +5,7 @@
 
 #include "core/error.h"
 #include "text/formats/document_parsers.h"
+#include "text/formats/fasta_records.h"
 #include "text/formats/table_records.h"
 #include "text/wiki/article_text.h"
 #include "text/wiki/page_chunks.h"
@@ -116,6 +117,35 @@ private:
     bool began_ = false;
 };
 
+/// The records of FASTA are read in turn, because a sequence may be longer than a chunk.
+class FastaSource : public DocumentSource {
+public:
+    FastaSource(TextChunks chunks, std::string name, bool letters_apart)
+        : chunks_(std::move(chunks)), name_(std::move(name)), records_(letters_apart) {}
+
+    bool next(DocumentChunk& chunk) override {
+        if (ended_) return false;
+        auto batch = std::make_shared<DocumentBatch>();
+        batch->file = name_;
+        batch->lines_are_sentences = true;
+        TextChunk text;
+        ended_ = !chunks_.next(text, [](std::string_view part, bool) { return part.size(); });
+        if (ended_) records_.finish(*batch);
+        else records_.add(text.text, *batch);
+        batch->counts.pages = std::ssize(batch->documents);
+        chunk.bytes = text.text.size();
+        chunk.parse = [batch] { return std::move(*batch); };
+        return true;
+    }
+    std::uint64_t bytes_read() const override { return chunks_.bytes_read(); }
+
+private:
+    TextChunks chunks_;
+    std::string name_;
+    FastaRecords records_;
+    bool ended_ = false;
+};
+
 constexpr const char* several_documents =
     "\n  do: if it is several documents, pass what separates them: --documents empty-lines, or --documents lines";
 
@@ -162,6 +192,7 @@ std::unique_ptr<DocumentSource> make_source(std::unique_ptr<Content> content, co
     if (format.kind == Kind::wikipedia) return std::make_unique<WikipediaSource>(std::move(content), name, settings);
     if (format.kind == Kind::text) return plain_source(std::move(content), name, layout);
     TextChunks chunks(std::move(content), name, "record", false);
+    if (format.kind == Kind::fasta) return std::make_unique<FastaSource>(std::move(chunks), name, settings.letters != "together");
     if (format.kind == Kind::table)
         return std::make_unique<TableSource>(std::move(chunks), name, layout.lines, format.delimiter, fields);
     chunks.skip_too_large_units(format.delimiter);

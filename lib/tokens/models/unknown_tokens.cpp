@@ -57,7 +57,8 @@ bool has_letters_only(const Vocabulary& vocabulary) {
 
 std::string cause_of_unknown(const Vocabulary& vocabulary) {
     if (has_letters_only(vocabulary))
-        return "the vocabulary's tokens are single letters, but the text's words are longer\n  do: put a space after each letter";
+        return "the vocabulary's tokens are single letters, but the text's words are longer\n  do: put a space after each letter "
+               "(`--letters apart` of bertpretrain_data)";
     return "the vocabulary does not fit the text\n  do: check that it is one for this language, and for text with case and "
            "accents; "
            "or train one on the text (`bertpretrain_data vocabulary`)";
