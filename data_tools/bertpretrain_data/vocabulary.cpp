@@ -1,15 +1,19 @@
 #include "tokens/vocabulary/vocabulary.h"
 
 #include <memory>
+#include <set>
 
 #include "commands.h"
 #include "core/error.h"
 #include "core/files/files.h"
+#include "core/output/displayable.h"
 #include "core/output/log.h"
 #include "core/strings.h"
 #include "core/threads/threads.h"
 #include "input_options.h"
+#include "text/reader/read_text.h"
 #include "tokens/models/vocabulary_casing.h"
+#include "tokens/models/words.h"
 #include "tokens/training/byte_pair_training.h"
 #include "tokens/training/vocabulary_extension.h"
 #include "tokens/training/vocabulary_training.h"
@@ -28,6 +32,7 @@ struct VocabularyRequest {
     VocabularyTraining training;
     std::filesystem::path extended;  ///< empty: a vocabulary is trained from scratch
     VocabularyExtension extension;
+    std::filesystem::path tokens;  ///< a list of the tokens to add; empty: they are learned from the text
 };
 
 /// @throws ConfigError when the options of training and of extending are mixed
@@ -35,8 +40,11 @@ void check_request(const VocabularyRequest& request, bool has_size) {
     const bool extends = !request.extended.empty();
     if (extends == has_size)
         throw ConfigError("--size N trains a vocabulary, --extend FILE --add N extends one: expected one of the two");
-    if (extends != (request.extension.additions > 0))
-        throw ConfigError("--extend FILE and --add N belong together: which vocabulary, and how many tokens to add");
+    const bool learns = request.extension.additions > 0, lists = !request.tokens.empty();
+    if (extends ? learns == lists : learns || lists)
+        throw ConfigError(
+            "--extend FILE needs either --add N, how many tokens to learn from TEXT, or --tokens FILE, which tokens to add");
+    if (request.texts.empty() && !lists) throw ConfigError("TEXT: is required, except with --tokens FILE");
     if (request.model == "bpe" && extends) throw ConfigError("--extend: extends WordPiece vocabularies only, not --model bpe");
     if (request.model == "bpe" && request.cased)
         throw ConfigError("--cased: leave it out, because --model bpe always keeps case and accents");
@@ -51,15 +59,61 @@ Vocabulary vocabulary_to_extend(const std::filesystem::path& file) {
     return vocabulary;
 }
 
-Vocabulary extended(const VocabularyRequest& request, const WordCounts& counts) {
+/// Returns the tokens of --tokens that the vocabulary lacks, and warns of those that it has.
+/// @throws DataError for a token that no text would give
+std::vector<std::string> listed_tokens(const std::filesystem::path& file, const Vocabulary& vocabulary, Casing casing) {
+    std::vector<std::string> tokens, known;
+    std::set<std::string> seen;
+    WordReader words(casing, TokenRules::huggingface);
+    std::size_t number = 0;
+    TextLines lines(file);
+    for (std::string token; lines.next(token);) {
+        ++number;
+        if (token.empty()) continue;
+        const bool continues = token.size() > continuation_prefix.size() && token.starts_with(continuation_prefix);
+        const std::string text = continues ? token.substr(continuation_prefix.size()) : token;
+        words.start(text);
+        const std::string word(words.next());
+        if (word != text || !words.next().empty())
+            throw DataError(concat(file.string(), ":", number, ": \"", displayable(token), "\" is no word of ",
+                                   casing_name(casing), " text, so no text would give this token; expected one word",
+                                   casing == Casing::uncased ? " in small letters, without accents" : "",
+                                   "\n  do: write each word on a line of its own, as the tokenizer splits it"));
+        const bool is_known = vocabulary.find(token).has_value() || !seen.insert(token).second;
+        (is_known ? known : tokens).push_back(token);
+    }
+    if (!known.empty()) {
+        const std::size_t named = std::min<std::size_t>(known.size(), 10);
+        const std::string names = join({known.begin(), known.begin() + static_cast<std::ptrdiff_t>(named)});
+        log_warning(concat(file.string(), ": ", with_thousands(std::ssize(known)),
+                           " of its tokens are in the vocabulary already, or occur twice: ", displayable(names),
+                           known.size() > named ? ", ..." : ""));
+    }
+    if (tokens.empty()) throw DataError(concat(file.string(), ": has no token that the vocabulary lacks, expected one per line"));
+    return tokens;
+}
+
+void report_extension(const Vocabulary& before, const Vocabulary& after, const WordCounts& counts) {
+    const ExtensionSummary summary = summary_of(before, after, counts);
+    log_info(concat("added words of the text: ", with_thousands(summary.words),
+                    ", pieces of words: ", with_thousands(summary.pieces), ", characters: ", with_thousands(summary.characters),
+                    "; tokens per word: ", fixed(summary.tokens_per_word_before, 3), " before, ",
+                    fixed(summary.tokens_per_word_after, 3), " after; unknown words: ", fixed(100 * summary.unknown_before, 2),
+                    " % before, ", fixed(100 * summary.unknown_after, 2), " % after"));
+}
+
+Vocabulary extended(const VocabularyRequest& request, const WordCounts& counts, Casing casing) {
     const Vocabulary before = vocabulary_to_extend(request.extended);
     VocabularyExtension extension = request.extension;
     extension.min_frequency = request.training.min_frequency;
-    Vocabulary after = extend_vocabulary(before, counts, extension);
+    Vocabulary after = request.tokens.empty()
+                           ? extend_vocabulary(before, counts, extension)
+                           : extend_vocabulary(before, listed_tokens(request.tokens, before, casing), extension.reuses_unused);
     const auto added = static_cast<std::int64_t>(new_tokens(before, after)->size());
     if (added < extension.additions)
         log_warning(concat("only ", with_thousands(added), " tokens were added instead of ", with_thousands(extension.additions),
                            ": no other pair of pieces occurs ", extension.min_frequency, " times"));
+    if (!counts.empty()) report_extension(before, after, counts);
     return after;
 }
 
@@ -106,9 +160,13 @@ void run_byte_level(const VocabularyRequest& request) {
 void run(const VocabularyRequest& request) {
     make_writable_folder(request.output.has_parent_path() ? request.output.parent_path() : ".");
     if (request.model == "bpe") return run_byte_level(request);
-    const WordCounts counts = count_words(request.texts, casing_of_text(request), request.threads, request.reading);
-    report_counts(request, counts);
-    const Vocabulary vocabulary = request.extended.empty() ? trained(request, counts) : extended(request, counts);
+    const Casing casing = casing_of_text(request);
+    WordCounts counts;
+    if (!request.texts.empty()) {
+        counts = count_words(request.texts, casing, request.threads, request.reading);
+        report_counts(request, counts);
+    }
+    const Vocabulary vocabulary = request.extended.empty() ? trained(request, counts) : extended(request, counts, casing);
     if (request.cased && request.extended.empty() && !casing_of(vocabulary).is_cased())
         log_warning(
             "the vocabulary has too few capital letters and accents to be recognized as cased; pass --cased to the other "
@@ -123,7 +181,7 @@ void add_vocabulary_command(CLI::App& app) {
     const auto request = std::make_shared<VocabularyRequest>();
     CLI::App* const command =
         app.add_subcommand("vocabulary", "Trains a WordPiece vocabulary or a byte-level BPE on text, or extends a vocabulary");
-    command->add_option("TEXT", request->texts, input_description)->required();
+    command->add_option("TEXT", request->texts, input_description);
     command
         ->add_option(
             "--model", request->model,
@@ -138,6 +196,10 @@ void add_vocabulary_command(CLI::App& app) {
                         "Vocabulary file to extend instead: its tokens keep their ids, and tokens learned from TEXT follow them");
     command->add_option("--add", request->extension.additions, "With --extend, the number of tokens to add")
         ->check(CLI::Range(1, 1'000'000));
+    command->add_option(
+        "--tokens", request->tokens,
+        "With --extend, a file with the tokens to add, one per line, instead of --add. TEXT is then only measured, and may "
+        "be absent");
     command->add_flag("--reuse-unused", request->extension.reuses_unused,
                       "With --extend, put new tokens first in the places of BERT's [unused0], [unused1], ...");
     command

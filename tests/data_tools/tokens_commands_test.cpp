@@ -7,6 +7,7 @@
 
 using bertpretrain::testing::contains;
 using namespace bertpretrain::testing;
+using Catch::Matchers::Contains;
 
 namespace {
 
@@ -88,6 +89,34 @@ TEST_CASE("vocabulary writes a file that tokenize reads, and writes the same one
     CHECK(ids.exit_code == 0);
     CHECK(ids.out.find(' ') == std::string::npos);
     CHECK(ids.out != "1\n");
+}
+
+TEST_CASE("vocabulary --extend adds the tokens of a file, names those it has, and says what a text gains") {
+    const TemporaryFolder folder;
+    const auto path = [&](const char* name) { return (folder / name).string(); };
+    write_text(folder / "vocab.txt", five + "heart\n##io\ncard\na\n");
+    write_text(folder / "text", "cardio heart cardio b");
+    write_text(folder / "tokens", "cardio\nheart\n##ology\ncardio\nb\n");
+    const std::string extend = program + " vocabulary --extend " + path("vocab.txt") + " --output " + path("new.txt") +
+                               " --tokens " + path("tokens") + " ";
+    const auto extended = run_command(extend + path("text"));
+    CHECK(extended.exit_code == 0);
+    CHECK(read_text(folder / "new.txt") == read_text(folder / "vocab.txt") + "cardio\n##ology\nb\n");
+    CHECK_THAT(extended.err, Contains("2 of its tokens are in the vocabulary already, or occur twice: heart, cardio"));
+    CHECK_THAT(extended.err,
+               Contains("added words of the text: 1, pieces of words: 1, characters: 1; tokens per word: 1.500 before, "
+                        "1.000 after; unknown words: 25.00 % before, 0.00 % after"));
+    CHECK(run_command(extend).exit_code == 0);  // without a text
+    CHECK(run_command(extend + path("text") + " --add 3").exit_code == 2);
+    for (const char* wrong : {"two words\n", "Cardio\n", "##Io\n", "a-b\n"}) {
+        write_text(folder / "tokens", std::string("good\n") + wrong);
+        const auto refused = run_command(extend);
+        CAPTURE(wrong, refused.err);
+        CHECK(refused.exit_code == 3);
+        CHECK_THAT(refused.err, Contains("tokens:2: \""));
+    }
+    write_text(folder / "tokens", "heart\n");
+    CHECK_THAT(run_command(extend).err, Contains("has no token that the vocabulary lacks"));
 }
 
 TEST_CASE("vocabulary and tokenize report bad requests and end with the documented exit code") {

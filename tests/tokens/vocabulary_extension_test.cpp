@@ -47,6 +47,44 @@ TEST_CASE("characters that the vocabulary lacks are added first, as many as half
     CHECK(added(vocabulary, extend_vocabulary(vocabulary, counts, {.additions = 2})) == Strings{"##x", "ax"});
 }
 
+TEST_CASE("a character is added only where it occurs more often than the pair of pieces whose place it takes") {
+    const Vocabulary vocabulary = listed({"card", "##io", "##my", "heart", "##s"});
+    const WordCounts counts{{"cardio", 16}, {"cardiomy", 15}, {"hearts", 13}, {"\u5b57", 12}, {"\u6f22", 14}, {"\u4e2d", 2}};
+    const auto add = [&](std::int32_t additions) {
+        return added(vocabulary, extend_vocabulary(vocabulary, counts, {.additions = additions}));
+    };
+    CHECK(add(1) == Strings{"cardio"});
+    CHECK(add(2) == Strings{"cardio", "cardiomy"});
+    CHECK(add(3) == Strings{"\u6f22", "cardio", "cardiomy"});
+    CHECK(add(4) == Strings{"\u6f22", "cardio", "cardiomy", "hearts"});
+    CHECK(add(6) == Strings{"\u6f22", "\u5b57", "\u4e2d", "cardio", "cardiomy", "hearts"});
+}
+
+TEST_CASE("given tokens are appended in their order, and a known or repeated one is refused") {
+    const Vocabulary vocabulary = listed({"[unused0]", "card", "##io"});
+    CHECK(added(vocabulary, extend_vocabulary(vocabulary, Strings{"zebra", "##ology"}, false)) == Strings{"zebra", "##ology"});
+    const Vocabulary extended = extend_vocabulary(vocabulary, Strings{"zebra", "##ology"}, true);
+    CHECK(extended.token(5) == "zebra");
+    CHECK(extended.token(8) == "##ology");
+    CHECK_THROWS_WITH(extend_vocabulary(vocabulary, Strings{"card"}, false),
+                      Catch::Contains("\"card\": is in the vocabulary already"));
+    CHECK_THROWS_WITH(extend_vocabulary(vocabulary, Strings{"a", "a"}, false), Catch::Contains("\"a\""));
+}
+
+TEST_CASE("an extension's summary counts its characters, pieces and words, and the tokens of the text's words") {
+    const Vocabulary vocabulary = listed({"card", "##io", "##my", "heart", "##s"});
+    const WordCounts counts{{"cardio", 6}, {"cardiomy", 5}, {"hearts", 3}, {"\u5b57", 4}, {"heart", 2}};
+    const ExtensionSummary summary =
+        summary_of(vocabulary, extend_vocabulary(vocabulary, Strings{"cardio", "##iomy", "\u5b57"}, false), counts);
+    CHECK(summary.characters == 1);
+    CHECK(summary.words == 1);
+    CHECK(summary.pieces == 1);
+    CHECK(summary.tokens_per_word_before == Approx((6 * 2 + 5 * 3 + 3 * 2 + 4 + 2) / 20.0));
+    CHECK(summary.tokens_per_word_after == Approx((6 + 5 * 2 + 3 * 2 + 4 + 2) / 20.0));
+    CHECK(summary.unknown_before == Approx(4 / 20.0));
+    CHECK(summary.unknown_after == 0);
+}
+
 TEST_CASE("new tokens take the places of unused ones if asked to") {
     const Vocabulary vocabulary = listed({"[unused0]", "card", "[unused1]", "##io", "##my", "[unused]"});
     const WordCounts counts{{"cardio", 6}, {"cardiomy", 5}};

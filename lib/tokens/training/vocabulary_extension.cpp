@@ -1,9 +1,12 @@
 #include "tokens/training/vocabulary_extension.h"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <string>
 
+#include "core/error.h"
+#include "core/output/displayable.h"
 #include "text/utf8.h"
 #include "tokens/models/pair_merges.h"
 #include "tokens/models/piece_matcher.h"
@@ -16,9 +19,9 @@ constexpr std::size_t longest_word = 100;  // of WordPiece
 /// The vocabulary's tokens, and the new ones in the order in which they were found.
 class GrowingTokens {
 public:
-    GrowingTokens(const Vocabulary& vocabulary, const VocabularyExtension& extension)
-        : tokens_(vocabulary.tokens()), additions_(extension.additions) {
-        for (std::int32_t id = 0; extension.reuses_unused && id < vocabulary.size(); ++id)
+    GrowingTokens(const Vocabulary& vocabulary, std::int32_t additions, bool reuses_unused)
+        : tokens_(vocabulary.tokens()), additions_(additions) {
+        for (std::int32_t id = 0; reuses_unused && id < vocabulary.size(); ++id)
             if (is_unused(vocabulary.token(id))) unused_.push_back(id);
         std::ranges::reverse(unused_);
         for (std::int32_t id = 0; id < vocabulary.size(); ++id) ids_.emplace(vocabulary.token(id), id);
@@ -39,6 +42,12 @@ public:
         }
         return ids_.emplace(token, id).first->second;
     }
+    /// Adds the token, and returns false if it is not new.
+    bool add_new(const std::string& token) {
+        const std::int32_t before = added_;
+        add(token);
+        return added_ > before;
+    }
     Vocabulary vocabulary() const { return {tokens_, "extended vocabulary"}; }
 
 private:
@@ -58,8 +67,10 @@ void for_each_character(const std::string& word, const Visit& visit) {
     }
 }
 
-void add_characters(const Vocabulary& vocabulary, const WordCounts& counts, const VocabularyExtension& extension,
-                    GrowingTokens& tokens) {
+using CharacterCounts = std::vector<std::pair<std::string, std::int64_t>>;
+
+/// Returns the characters that the vocabulary lacks in words that it cannot cover, as tokens, the most frequent ones first.
+CharacterCounts missing_characters(const Vocabulary& vocabulary, const WordCounts& counts) {
     const PieceMatcher matcher(vocabulary, longest_word);
     std::map<std::string, std::int64_t> missing;
     std::vector<std::int32_t> pieces;
@@ -71,11 +82,9 @@ void add_characters(const Vocabulary& vocabulary, const WordCounts& counts, cons
             if (!vocabulary.find(token)) missing[token] += count;
         });
     }
-    std::vector<std::pair<std::string, std::int64_t>> sorted(missing.begin(), missing.end());
+    CharacterCounts sorted(missing.begin(), missing.end());
     std::ranges::stable_sort(sorted, [](const auto& a, const auto& b) { return a.second > b.second; });
-    const auto most = static_cast<std::size_t>(extension.additions / 2);
-    for (std::size_t i = 0; i < std::min(most, sorted.size()) && sorted[i].second >= extension.min_frequency; ++i)
-        tokens.add(sorted[i].first);
+    return sorted;
 }
 
 PairMerges words_as_pieces(const Vocabulary& vocabulary, const WordCounts& counts) {
@@ -88,6 +97,44 @@ PairMerges words_as_pieces(const Vocabulary& vocabulary, const WordCounts& count
         if (pieces.front() != vocabulary.specials().unk) merges.add_word(pieces, count);
     }
     return merges;
+}
+
+/// Merges the most frequent pairs until `tokens` is full. @returns how often each pair occurred
+std::vector<std::int64_t> merge_pairs(const Vocabulary& vocabulary, const WordCounts& counts, std::int64_t min_frequency,
+                                      GrowingTokens& tokens) {
+    std::vector<std::int64_t> found;
+    PairMerges merges = words_as_pieces(vocabulary, counts);
+    while (!tokens.is_full()) {
+        const auto best = merges.most_frequent();
+        if (!best || best->count < min_frequency) break;
+        const std::string right = tokens.token(best->pair.right);
+        merges.merge(best->pair, tokens.add(tokens.token(best->pair.left) + right.substr(continuation_prefix.size())));
+        found.push_back(best->count);
+    }
+    return found;
+}
+
+/// Returns how many characters are among the most frequent characters and pairs, of which there is room for `additions`.
+/// @param pairs how often the pairs occur that would be merged without new characters
+std::size_t characters_worth_adding(const CharacterCounts& characters, const std::vector<std::int64_t>& pairs,
+                                    const VocabularyExtension& extension) {
+    const auto room = static_cast<std::size_t>(extension.additions);
+    std::size_t taken = 0;
+    for (std::size_t p = 0; taken < std::min(room / 2, characters.size()) && taken + p < room;) {
+        const std::int64_t count = characters[taken].second;
+        if (count < extension.min_frequency) break;
+        if (p < pairs.size() && pairs[p] >= count) ++p;
+        else ++taken;
+    }
+    return taken;
+}
+
+bool is_character(std::string_view token) {
+    if (token.starts_with(continuation_prefix) && token.size() > continuation_prefix.size())
+        token.remove_prefix(continuation_prefix.size());
+    std::size_t end = 0;
+    next_code_point(token, end);
+    return end == token.size();
 }
 
 /// Returns the length of the longest piece at the start of `rest`; 0: none. @param prefix of the pieces: "" or "##"
@@ -110,16 +157,54 @@ bool is_unused(std::string_view token) {
 }
 
 Vocabulary extend_vocabulary(const Vocabulary& vocabulary, const WordCounts& counts, const VocabularyExtension& extension) {
-    GrowingTokens tokens(vocabulary, extension);
-    add_characters(vocabulary, counts, extension, tokens);
-    PairMerges merges = words_as_pieces(tokens.vocabulary(), counts);
-    while (!tokens.is_full()) {
-        const auto best = merges.most_frequent();
-        if (!best || best->count < extension.min_frequency) break;
-        const std::string right = tokens.token(best->pair.right);
-        merges.merge(best->pair, tokens.add(tokens.token(best->pair.left) + right.substr(continuation_prefix.size())));
-    }
+    const CharacterCounts characters = missing_characters(vocabulary, counts);
+    GrowingTokens without(vocabulary, extension.additions, extension.reuses_unused);
+    const std::vector<std::int64_t> pairs = merge_pairs(vocabulary, counts, extension.min_frequency, without);
+    if (characters.empty()) return without.vocabulary();
+    GrowingTokens tokens(vocabulary, extension.additions, extension.reuses_unused);
+    for (std::size_t i = 0; i < characters_worth_adding(characters, pairs, extension); ++i) tokens.add(characters[i].first);
+    merge_pairs(tokens.vocabulary(), counts, extension.min_frequency, tokens);
     return tokens.vocabulary();
+}
+
+Vocabulary extend_vocabulary(const Vocabulary& vocabulary, const std::vector<std::string>& tokens, bool reuses_unused) {
+    GrowingTokens extended(vocabulary, std::numeric_limits<std::int32_t>::max(), reuses_unused);
+    for (std::size_t i = 0; i < tokens.size(); ++i)
+        if (!extended.add_new(tokens[i]))
+            throw DataError(concat("\"", displayable(tokens[i]), "\": is in the vocabulary already, or is given twice"));
+    return extended.vocabulary();
+}
+
+ExtensionSummary summary_of(const Vocabulary& vocabulary, const Vocabulary& extended, const WordCounts& counts) {
+    ExtensionSummary summary;
+    StringMap<bool> words;
+    std::int64_t total = 0;
+    for (const auto& [word, count] : counts) {
+        words.emplace(word, true);
+        total += count;
+    }
+    const std::optional<std::vector<std::int32_t>> added = new_tokens(vocabulary, extended);
+    for (const std::int32_t id : added.value_or(std::vector<std::int32_t>())) {
+        const std::string& token = extended.token(id);
+        if (is_character(token)) ++summary.characters;
+        else ++(words.find(token) != words.end() ? summary.words : summary.pieces);
+    }
+    const auto measure = [&](const Vocabulary& by, double& tokens_per_word, double& unknown_share) {
+        const PieceMatcher matcher(by, longest_word);
+        std::vector<std::int32_t> pieces;
+        std::int64_t tokens = 0, unknown = 0;
+        for (const auto& [word, count] : counts) {
+            pieces.clear();
+            matcher.match(word, pieces);
+            tokens += count * std::ssize(pieces);
+            if (pieces.front() == by.specials().unk) unknown += count;
+        }
+        tokens_per_word = static_cast<double>(tokens) / static_cast<double>(total);
+        unknown_share = static_cast<double>(unknown) / static_cast<double>(total);
+    };
+    measure(vocabulary, summary.tokens_per_word_before, summary.unknown_before);
+    measure(extended, summary.tokens_per_word_after, summary.unknown_after);
+    return summary;
 }
 
 std::optional<std::vector<std::int32_t>> new_tokens(const Vocabulary& vocabulary, const Vocabulary& extended) {
