@@ -96,8 +96,10 @@ void add_shard_command(CLI::App& app) {
     const SampleOptions sample_options(*command, samples);
     std::vector<const CLI::Option*> split_options;  // not available with --compatible-with
     split_options.push_back(command->add_option("--name", settings->name, "Prefix of the shards' names")->capture_default_str());
-    split_options.push_back(
-        command->add_option("--shards", settings->shards, "Number of training shards")->capture_default_str());
+    split_options.push_back(command->add_option(
+        "--shards", settings->shards,
+        "Number of training shards. Default: one per 16 MiB of text, at most 256, and so few that a held-out shard has "
+        "at least 8 articles"));
     split_options.push_back(
         command->add_option("--held-out-fraction", samples.held_out_fraction, "Share of the articles to hold out from training")
             ->capture_default_str());

@@ -44,7 +44,7 @@ struct FormatCorpus {
 };
 
 std::string shards_in(const std::string& folder) {
-    return read_text(folder + "/wikicorpus_en_training_0000.h5") + read_text(folder + "/wikicorpus_en_training_0001.h5");
+    return read_text(folder + "/corpus_training_0000.h5") + read_text(folder + "/corpus_training_0001.h5");
 }
 
 }  // namespace

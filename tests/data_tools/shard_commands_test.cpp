@@ -67,6 +67,19 @@ TEST_CASE("shard writes named shards that check finds sound, and prints a summar
     CHECK(checked.err.empty());
 }
 
+TEST_CASE("a small text becomes one training and one held-out shard, and one warning counts shards with a single article") {
+    const Corpus corpus;
+    REQUIRE(run_command(corpus.shard("")).exit_code == 0);
+    CHECK(std::filesystem::exists(corpus.folder / "out" / "corpus_training_0000.h5"));
+    CHECK(std::filesystem::exists(corpus.folder / "out" / "corpus_test_0000.h5"));
+    CHECK(nlohmann::json::parse(read_text(corpus.folder / "out" / "manifest.json"))["shards"].size() == 2);
+    const auto lonely = run_command(corpus.shard("--shards 2 --held-out-shards 3 --overwrite"));
+    CHECK(contains(
+        lonely.err,
+        "3 of 5 shards contain only one article, so they have no random next sentences; the first is corpus_test_0000.h5"));
+    CHECK(lonely.err.find("only one article") == lonely.err.rfind("only one article"));
+}
+
 TEST_CASE("check --json prints one object with the sums and the problems, and bad shards give exit code 3") {
     const Corpus corpus;
     REQUIRE(run_command(corpus.shard("--shards 2 --held-out-shards 1")).exit_code == 0);
@@ -90,12 +103,12 @@ TEST_CASE("check --json prints one object with the sums and the problems, and ba
     CHECK(document["training"]["rows"] == rows);
     CHECK(document["training"]["tokens"] == tokens);
 
-    const std::filesystem::path shard = corpus.folder / "out" / "wikicorpus_en_training_0001.h5";
+    const std::filesystem::path shard = corpus.folder / "out" / "corpus_training_0001.h5";
     write_text(shard, read_text(shard).substr(0, 3000));
     const auto damaged = run_command(corpus.check("--json"));
     CHECK(damaged.exit_code == 3);
     CHECK(nlohmann::json::parse(damaged.out)["problems"].size() == 1);
-    CHECK(contains(damaged.err, "wikicorpus_en_training_0001.h5"));
+    CHECK(contains(damaged.err, "corpus_training_0001.h5"));
     CHECK_FALSE(contains(damaged.err, "HDF5-DIAG"));
     std::filesystem::remove(corpus.folder / "out" / "manifest.json");
     const auto unlisted = run_command(corpus.check());
@@ -107,7 +120,7 @@ TEST_CASE("check --json prints one object with the sums and the problems, and ba
 
 TEST_CASE("invalid requests to shard end with exit code 2 and a message with values that work, and write nothing") {
     const Corpus corpus;
-    const auto too_many = run_command(corpus.shard(""));
+    const auto too_many = run_command(corpus.shard("--shards 256"));
     CHECK(too_many.exit_code == 2);
     CHECK(contains(too_many.err, "at most --shards 27 --held-out-shards 3"));
     CHECK(run_command(corpus.shard("--shards 2 --held-out-shards 1 --sequence-length 0")).exit_code == 2);

@@ -99,14 +99,14 @@ TEST_CASE("shard killed in the middle leaves a folder that readers refuse, and t
     for (const std::string signal : {"KILL", "TERM"}) {
         INFO(signal);
         std::filesystem::create_directory(output);
-        write_text(output / "wikicorpus_en_training_notes.txt", "a user's file");
+        write_text(output / "corpus_training_notes.txt", "a user's file");
         // The signal is sent as soon as the third shard exists.
         const auto killed = run_command("bash -c '" + corpus.shard("killed") + " & pid=$!; while kill -0 $pid && ! [ -e " +
-                                        (output / "wikicorpus_en_training_0002.h5").string() +
-                                        " ]; do sleep 0.005; done; kill -" + signal + " $pid; wait $pid'");
+                                        (output / "corpus_training_0002.h5").string() + " ]; do sleep 0.005; done; kill -" +
+                                        signal + " $pid; wait $pid'");
         CHECK(killed.exit_code == (signal == "KILL" ? 137 : 143));
         CHECK_FALSE(std::filesystem::exists(output / "manifest.json"));
-        CHECK(std::filesystem::exists(output / "wikicorpus_en_training_0002.h5"));
+        CHECK(std::filesystem::exists(output / "corpus_training_0002.h5"));
         check_only_whole_shards(output, undisturbed);
         const auto checked = run_command(PROGRAM_FOLDER "/bertpretrain_data check " + output.string());
         CHECK(checked.exit_code == 3);
@@ -116,7 +116,7 @@ TEST_CASE("shard killed in the middle leaves a folder that readers refuse, and t
         CHECK(again.exit_code == 0);
         CHECK(contains(again.err, "an earlier run was interrupted"));
         auto found = content(output);
-        CHECK(found.erase("wikicorpus_en_training_notes.txt") == 1);
+        CHECK(found.erase("corpus_training_notes.txt") == 1);
         CHECK(found == undisturbed);
         std::filesystem::remove_all(output);
     }

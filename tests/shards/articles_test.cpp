@@ -225,3 +225,14 @@ TEST_CASE("too few articles may be several in a file, so the message names the o
         CHECK(contains(message, "--documents"));
     }
 }
+
+TEST_CASE("the default number of shards follows the text's size and articles") {
+    constexpr std::uint64_t mib = std::uint64_t{1} << 20;
+    CHECK(default_shards(12 * mib, 5'000, 0.1) == 1);
+    CHECK(default_shards(16 * mib + 1, 5'000, 0.1) == 2);
+    CHECK(default_shards(1024 * mib, 500'000, 0.1) == 64);
+    CHECK(default_shards(20'000 * mib, 6'000'000, 0.1) == 256);
+    CHECK(default_shards(1024 * mib, 240, 0.1) == 3);  // 24 held-out articles
+    CHECK(default_shards(1024 * mib, 240, 0) == 30);
+    CHECK(default_shards(1, 1, 0.1) == 1);
+}

@@ -70,8 +70,8 @@ TEST_CASE("a lineage leads from the export to the dump, through two sessions on 
     CHECK(lineage.at("predecessors").size() == 4);  // steps 3, 6, 7 and 9
 
     for (const fs::path& file :
-         {folder / "dump.xml", text, shards / "vocab.txt", shards / "manifest.json", shards / "wikicorpus_en_training_0001.h5",
-          shards / "wikicorpus_en_test_0000.h5", newest / "settings.json", newest / "model.pt", newest / "optimizer.pt",
+         {folder / "dump.xml", text, shards / "vocab.txt", shards / "manifest.json", shards / "corpus_training_0001.h5",
+          shards / "corpus_test_0000.h5", newest / "settings.json", newest / "model.pt", newest / "optimizer.pt",
           newest / "vocab.txt", run / "checkpoints/step_00000006/lineage.json"}) {
         CAPTURE(file);
         const std::string content = read_text(file);

@@ -100,6 +100,17 @@ void require_articles(const Sides& sides, const SplitSettings& settings) {
 
 }  // namespace
 
+std::int64_t default_shards(std::uint64_t text_bytes, std::size_t articles, double held_out_fraction) {
+    constexpr std::uint64_t shard_bytes = std::uint64_t{16} << 20;
+    constexpr double fewest_articles = 8;
+    constexpr std::int64_t most = 256;
+    const double smaller_side =
+        static_cast<double>(articles) * (held_out_fraction > 0 ? std::min(held_out_fraction, 1 - held_out_fraction) : 1);
+    const std::uint64_t by_size = (text_bytes + shard_bytes - 1) / shard_bytes;
+    const auto by_articles = static_cast<std::uint64_t>(smaller_side / fewest_articles);
+    return std::clamp<std::int64_t>(static_cast<std::int64_t>(std::min(by_size, by_articles)), 1, most);
+}
+
 ArticleSplit split_articles(const std::vector<std::uint32_t>& sentence_counts, const std::vector<std::uint64_t>& keys,
                             const SplitSettings& settings) {
     const auto total = static_cast<double>(sentence_counts.size());

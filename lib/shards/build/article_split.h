@@ -16,6 +16,10 @@ struct SplitSettings {
     std::uint64_t largest_group_bytes = std::uint64_t{1} << 40;  ///< approximate limit for a group's text
 };
 
+/// Returns the number of training shards for a text: one per 16 MiB, but so few that a held-out shard has at least 8 articles,
+/// and 1 to 256. 256 shards hold more than 4 GiB.
+std::int64_t default_shards(std::uint64_t text_bytes, std::size_t articles, double held_out_fraction);
+
 /// All shards of a side (training or held-out) have the same number of groups, g. Training shard s has groups [s g, (s + 1) g).
 /// The groups of the held-out shards follow in the same way, after all training groups.
 struct ArticleSplit {

@@ -63,7 +63,7 @@ void check_request(const ShardBuildSettings& settings) {
     require_request(samples.max_predictions <= samples.sequence_length - 3,
                     concat("max_predictions = ", samples.max_predictions, ": must be at most ", samples.sequence_length - 3,
                            ", the number of tokens that can be masked in a sequence of ", samples.sequence_length));
-    require_request(settings.shards >= 1, concat("--shards ", settings.shards, ": must be at least 1"));
+    if (settings.shards) require_request(*settings.shards >= 1, concat("--shards ", *settings.shards, ": must be at least 1"));
     if (settings.held_out_shards)
         require_request((*settings.held_out_shards > 0) == (samples.held_out_fraction > 0),
                         concat("--held-out-shards ", *settings.held_out_shards, " and --held-out-fraction ",

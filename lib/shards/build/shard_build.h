@@ -18,9 +18,9 @@ struct ShardBuildSettings {
     InputSettings reading = {};                ///< how they are read; not used with `compatible_with`
     std::filesystem::path vocabulary;
     std::filesystem::path output;
-    std::string name = "wikicorpus_en";  ///< files are NAME_training_0000.h5 and NAME_test_0000.h5
+    std::string name = "corpus";  ///< files are NAME_training_0000.h5 and NAME_test_0000.h5
     SampleSettings samples;
-    std::int64_t shards = 256;                    ///< training shards
+    std::optional<std::int64_t> shards;           ///< training shards; not set: default_shards()
     std::optional<std::int64_t> held_out_shards;  ///< not set: as many as training shards
     double most_unknown = 1;                      ///< share of a text's tokens that may be unknown; not with `compatible_with`
     std::size_t threads = 0;                      ///< 0: one per core

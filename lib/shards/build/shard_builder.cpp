@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <mutex>
 
 #include "core/error.h"
 #include "core/output/log.h"
@@ -25,11 +26,12 @@ namespace {
 /// Returns tokenization's approximate share of the total time, for the remaining time shown.
 double share_of_tokenization(std::int64_t duplicate_factor) { return 1 / (1 + 0.6 * static_cast<double>(duplicate_factor)); }
 
-std::string shard_name(const ShardBuildSettings& settings, ShardKind kind, std::size_t number) {
+/// @param shards the number of training shards
+std::string shard_name(const std::string& name, std::int64_t shards, ShardKind kind, std::size_t number) {
     std::string digits = std::to_string(number);
-    const std::size_t width = std::max<std::size_t>(4, std::to_string(settings.shards).size());
+    const std::size_t width = std::max<std::size_t>(4, std::to_string(shards).size());
     digits.insert(0, digits.size() < width ? width - digits.size() : 0, '0');
-    return settings.name + (kind == ShardKind::training ? "_training_" : "_test_") + digits + ".h5";
+    return name + (kind == ShardKind::training ? "_training_" : "_test_") + digits + ".h5";
 }
 
 /// Lists the groups of each shard, training shards first.
@@ -51,21 +53,22 @@ struct ShardPlan {
 
 ShardPlan plan_shards(const ShardBuildSettings& settings, const TextArticles& articles, std::size_t threads) {
     const double fraction = settings.samples.held_out_fraction;
-    const std::int64_t held_out = fraction > 0 ? settings.held_out_shards.value_or(settings.shards) : 0;
+    const std::int64_t training = settings.shards.value_or(default_shards(articles.total_bytes(), articles.size(), fraction));
+    const std::int64_t held_out = fraction > 0 ? settings.held_out_shards.value_or(training) : 0;
     std::vector<std::uint64_t> keys;
     if (fraction > 0) keys = content_keys(articles, settings.samples.seed, threads);
     ArticleSplit split = split_articles(articles.sentence_counts(), keys,
-                                        {settings.shards, held_out, fraction, settings.samples.seed, articles.total_bytes(),
+                                        {training, held_out, fraction, settings.samples.seed, articles.total_bytes(),
                                          static_cast<std::uint64_t>(settings.samples.group_mib) << 20});
     ShardPlan plan{std::move(split.group_of), split.training_groups + split.held_out_groups, {}};
     const auto add = [&](ShardKind kind, std::int64_t shards, std::uint32_t groups) {
         for (std::int64_t s = 0; s < shards; ++s) {
             const std::uint32_t each = groups / static_cast<std::uint32_t>(shards);
             const std::uint32_t first = plan.shards.empty() ? 0 : plan.shards.back().first_group + plan.shards.back().groups;
-            plan.shards.push_back({shard_name(settings, kind, static_cast<std::size_t>(s)), first, each});
+            plan.shards.push_back({shard_name(settings.name, training, kind, static_cast<std::size_t>(s)), first, each});
         }
     };
-    add(ShardKind::training, settings.shards, split.training_groups);
+    add(ShardKind::training, training, split.training_groups);
     add(ShardKind::held_out, held_out, split.held_out_groups);
     return plan;
 }
@@ -119,10 +122,30 @@ void tokenize(const TextArticles& articles, const Tokenizer& tokenizer, const st
     spill.finish();
 }
 
+/// Shards with one article, of which a warning gives the number and one name. Thread-safe.
+class LonelyArticles {
+public:
+    void add(const std::string& file) {
+        const std::lock_guard lock(guard_);
+        if (shards_++ == 0 || file < first_) first_ = file;
+    }
+    void warn(std::size_t shards) const {
+        if (shards_ > 0)
+            log_warning(concat(shards_, " of ", shards,
+                               " shards contain only one article, so they have no random next sentences; the first is ", first_,
+                               "\n  do: use fewer --shards or --held-out-shards"));
+    }
+
+private:
+    std::mutex guard_;
+    std::size_t shards_ = 0;
+    std::string first_;
+};
+
 /// Writes one shard from its groups, with one group in memory at a time.
 /// @param advance called with each finished share of the shard's work
 void write_shard_of(const ShardPlan::Shard& shard, const TokenSpill& spill, const SampleRules& rules, std::size_t threads,
-                    ShardFolder& folder, const std::function<void(double share)>& advance) {
+                    ShardFolder& folder, LonelyArticles& lonely, const std::function<void(double share)>& advance) {
     const auto load = [&](std::uint32_t group) {
         return std::make_unique<SampleGroup>(spill.read(group), rules, group, threads);
     };
@@ -137,8 +160,7 @@ void write_shard_of(const ShardPlan::Shard& shard, const TokenSpill& spill, cons
         documents += group->documents();
     }
     if (rows == 0) throw DataError(concat(shard.file, ": its articles contain no tokens; use fewer --shards"));
-    if (documents == 1 && !rules.packs)
-        log_warning(concat(shard.file, ": contains only one article, so it has no random next sentences; use fewer --shards"));
+    if (documents == 1 && !rules.packs) lonely.add(shard.file);
     folder.write(shard.file, rows, tokens, threads, [&](const ShardFolder::Append& append) {
         for (std::uint32_t g = 0; g < shard.groups; ++g) {
             if (shard.groups > 1) {
@@ -161,10 +183,12 @@ void write_shards(const ShardPlan& plan, const TokenSpill& spill, const SampleRu
         const std::size_t beside = shard < shards - in_last_round ? at_once : in_last_round;
         return (threads + beside - 1) / beside;
     };
+    LonelyArticles lonely;
     for_each_index(shards, at_once, [&](std::size_t s) {
-        write_shard_of(plan.shards[s], spill, rules, threads_of(s), folder,
+        write_shard_of(plan.shards[s], spill, rules, threads_of(s), folder, lonely,
                        [&](double share) { advance(share / static_cast<double>(shards)); });
     });
+    lonely.warn(shards);
 }
 
 /// Leaves nothing behind if the text is refused: the folder was created for extracted text at most.
@@ -196,7 +220,7 @@ ShardBuildReport build_shards(const ShardBuildSettings& settings) {
     ShardFolder folder(settings.output, settings.samples, vocabulary, settings.vocabulary, plan.files(), settings.overwrite);
     progress.begin(articles.total_bytes());
     log_info(concat(with_thousands(static_cast<std::int64_t>(articles.size())), " articles, ", bytes_text(articles.total_bytes()),
-                    " of text, into ", plan.shards.size(), " shards"));
+                    " of text, into ", plan.shards.size(), plan.shards.size() == 1 ? " shard" : " shards"));
     TokenSpill spill(settings.output, plan.groups);
     const double tokenization = share_of_tokenization(settings.samples.duplicate_factor);
     tokenize(articles, *tokenizer, plan.group_of, threads, spill, [&](double bytes) { progress.advance(bytes * tokenization); });
