@@ -1,5 +1,8 @@
 #include "command_line/program.h"
 
+#include <algorithm>
+#include <optional>
+
 #include "core/error.h"
 #include "core/strings.h"
 
@@ -12,6 +15,14 @@ std::vector<std::string> option_names(const CLI::App& command) {
         if (is_documented(*option))
             for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
     return names;
+}
+
+/// Returns the one name that begins with `word`, else the one that it misspells.
+std::optional<std::string> meant(const std::string& word, const std::vector<std::string>& names) {
+    constexpr std::size_t shortest = 5;  // "--" and three letters
+    const auto begins = [&](const std::string& name) { return name.starts_with(word); };
+    if (word.size() >= shortest && std::ranges::count_if(names, begins) == 1) return *std::ranges::find_if(names, begins);
+    return nearest_name(word, names);
 }
 
 std::vector<std::string> command_names(const CLI::App& command) {
@@ -30,7 +41,7 @@ std::string suggestion(const CLI::App& app) {
     for (const std::string& word : top->remaining(true)) {
         const bool is_option = word.starts_with("--");
         const auto near =
-            nearest_name(is_option ? word.substr(0, word.find('=')) : word, is_option ? option_names(app) : command_names(app));
+            meant(is_option ? word.substr(0, word.find('=')) : word, is_option ? option_names(app) : command_names(app));
         if (near) return concat("did you mean ", *near, "?");
     }
     return "";

@@ -204,6 +204,25 @@ TEST_CASE("words that a vocabulary of letters does not know are refused, and not
     CHECK(run_command(corpus.shard(options + "--max-unknown 2", "letters.txt")).exit_code == 2);
 }
 
+TEST_CASE("rows for next sentences that cut long sentences off are reported, and rows of the MLM objective hold all of them") {
+    const Corpus corpus;
+    std::string text;
+    for (int article = 0; article < 40; ++article) {
+        for (int word = 0; word < 100; ++word) text += word % 3 == article % 3 ? "cat " : "mat ";
+        text += "\n\n";
+    }
+    write_text(corpus.folder / "text.txt", text);
+    const auto cut = run_command(corpus.shard("--shards 1 --held-out-fraction 0"));
+    CHECK(cut.exit_code == 0);
+    CHECK(contains(
+        cut.err,
+        "71.0 % of the text's tokens are cut off, because their sentences are longer than a row of 32 tokens"));  // 71 of 100
+    const auto whole = run_command(corpus.shard("--shards 1 --held-out-fraction 0 --objective mlm --overwrite"));
+    CHECK_FALSE(contains(whole.err, "cut off"));
+    const auto rows = nlohmann::json::parse(run_command(corpus.check("--json")).out)["training"];
+    CHECK(rows["tokens"] == 40 * 100 + 2 * rows["rows"].get<int>());
+}
+
 TEST_CASE("shard takes the tokenizer of a model's folder as transformers reads it, and refuses what shards do not record") {
     const Corpus corpus;
     const auto refused = [&](const std::string& folder, const std::string& words) {

@@ -141,3 +141,23 @@ TEST_CASE("vocabulary and tokenize report bad requests and end with the document
     CHECK(run_command(program + " tokenize --vocabulary " + (folder / "vocab.txt").string() + " " + folder.path().string())
               .exit_code == 3);
 }
+
+TEST_CASE("a tokenizer's file that is missing or one half of a BPE, and a shortened option, are answered with what to do") {
+    const TemporaryFolder folder;
+    const auto path = [&](const char* name) { return (folder / name).string(); };
+    write_text(folder / "text", "some words");
+    write_text(folder / "vocab.json", "{\"a\": 0, \"b\": 1}");
+    write_text(folder / "merges.txt", "#version: 0.2\na b\n");
+    const auto tokenize = [&](const std::string& options) {
+        return run_command(program + " tokenize " + path("text") + " " + options);
+    };
+    for (const char* half : {"vocab.json", "merges.txt"}) {
+        const auto refused = tokenize("--vocabulary " + path(half));
+        CHECK(refused.exit_code == 3);
+        CHECK_THAT(refused.err, Contains(std::string(half) + ": is one half of a BPE") && Contains("do: write a tokenizer.json"));
+    }
+    CHECK_THAT(tokenize("--vocabulary " + path("absent")).err, Contains("absent: does not exist, expected a vocabulary"));
+    const auto shortened = tokenize("--vocab " + path("vocab.json"));
+    CHECK(shortened.exit_code == 2);
+    CHECK_THAT(shortened.err, Contains("did you mean --vocabulary?"));
+}

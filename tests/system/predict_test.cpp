@@ -90,3 +90,13 @@ TEST_CASE("a sentence without [MASK], or longer than the model's positions, is r
     CHECK(longer.exit_code == 2);
     CHECK(missing_words(longer.err, {"standard input", "line 1", "64 positions"}) == "");
 }
+
+TEST_CASE("predict warns of words that the model reads as [UNK]") {
+    NEEDS_TRAIN();
+    const CommandResult known = run_command(predict("'the [MASK] of the river'"));
+    CHECK(known.exit_code == 0);
+    CHECK(known.err.find("[UNK]") == std::string::npos);
+    const CommandResult unknown = run_command(predict("'the [MASK] of \u6f22'"));
+    CHECK(unknown.exit_code == 0);
+    CHECK(unknown.err.find("1 of the 3 tokens are [UNK], for example in \"the [MASK] of \u6f22\"") != std::string::npos);
+}

@@ -8,6 +8,7 @@
 #include "tokens/definition/json_part.h"
 #include "tokens/definition/token_roles.h"
 #include "tokens/definition/tokenizer_json_steps.h"
+#include "tokens/definition/tokenizer_kind.h"
 
 namespace bertpretrain {
 namespace {
@@ -155,6 +156,9 @@ TokenizerDefinition read_tokenizer_json(std::string_view content, const std::str
     const nlohmann::json json = nlohmann::json::parse(content, nullptr, false);
     if (json.is_discarded()) throw DataError(concat(where, ": is damaged JSON, expected a tokenizer.json"));
     const JsonPart file(json, where);
+    const bool is_list_of_ids =
+        !json.empty() && std::ranges::all_of(json, [](const auto& value) { return value.is_number_integer(); });
+    if (is_list_of_ids) throw DataError(concat(where, half_of_tokenizer));
     if (!json.contains("model"))
         file.refuse("has no member \"model\"; expected a tokenizer.json of Hugging Face's tokenizers, or one token per line");
     file.allow({"version", "truncation", "padding", "added_tokens", "normalizer", "pre_tokenizer", "post_processor", "decoder",

@@ -17,4 +17,10 @@ TokenizerKind tokenizer_kind(std::string_view content);
 /// Returns the kind with its article for messages, e.g. "a tokenizer.json".
 std::string_view kind_name(TokenizerKind kind);
 
+/// Ends the message about vocab.json or merges.txt, which together define a BPE.
+inline constexpr std::string_view half_of_tokenizer =
+    ": is one half of a BPE, whose other half is in merges.txt or vocab.json; expected one file\n  do: write a tokenizer.json, "
+    "for example "
+    "with transformers: AutoTokenizer.from_pretrained(FOLDER).save_pretrained(FOLDER)";
+
 }  // namespace bertpretrain

@@ -22,7 +22,10 @@ std::string read_tokenizer_file(const std::filesystem::path& file) {
                                inside.empty() ? "name such a file; the folder has none under its usual name"
                                               : concat("name the file in it: ", inside.string())));
     }
+    if (std::error_code ignored; !std::filesystem::exists(file, ignored))
+        throw DataError(concat(file.string(), ": does not exist, expected ", expected));
     std::string content = read_file(file);
+    if (content.starts_with("#version")) throw DataError(concat(file.string(), half_of_tokenizer));
     if (tokenizer_kind(content) == TokenizerKind::token_list)
         if (const auto found = known_file(std::string_view(content).substr(0, foreign_head_bytes)))
             throw DataError(refusal_of(file.string(), *found, expected));
