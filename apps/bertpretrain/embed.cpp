@@ -23,7 +23,7 @@
 #include "inference/embed.h"
 #include "inference/loaded_model.h"
 #include "inference/model_tokenizer.h"
-#include "inference/sentence_settings.h"
+#include "inference/sentence_folder.h"
 #include "parallel/together.h"
 #include "plan/device_choice.h"
 
@@ -60,18 +60,19 @@ TextSurvey survey(const EmbedArguments& arguments, World& world) {
 /// Fills in what was not given from the settings of a sentence-transformers folder, and the length from the tokenizer's.
 /// @returns those settings
 SentenceSettings take_sentence_settings(EmbedArguments& arguments, const LoadedModel& model, ModelTokenizer& tokenizer) {
-    const std::optional<SentenceSettings> found = read_sentence_settings(model.folder);
-    const SentenceSettings settings = found.value_or(SentenceSettings{});
-    tokenizer = tokenizer_of(model, arguments.cased, settings.lowers_first);
-    if (arguments.vectors.empty() && settings.pooling != "mean" && settings.pooling != "cls")
-        throw ConfigError(concat(model.folder.string(), ": its sentence-transformers model pools by ", settings.pooling,
-                                 ", which `embed` does not support\n  do: choose the vectors with --vectors"));
-    if (arguments.vectors.empty()) arguments.vectors = settings.pooling;
-    if (!arguments.sets_normalize) arguments.normalize = settings.normalizes;
-    const std::int64_t longest = shape_of(model.config).longest_sequence;
-    const auto of_files = settings.max_length ? settings.max_length : tokenizer.max_length;
-    if (arguments.max_length == 0) arguments.max_length = std::min(of_files.value_or(longest), longest);
-    if (found)
+    const bool is_of_sentences = read_sentence_settings(model.folder).has_value();
+    tokenizer =
+        tokenizer_of(model, arguments.cased, read_sentence_settings(model.folder).value_or(SentenceSettings{}).lowers_first);
+    const SentenceSettings settings = decide_sentence_settings(
+        model, arguments.vectors, arguments.sets_normalize ? std::optional(arguments.normalize) : std::nullopt,
+        tokenizer.max_length);
+    arguments.vectors = settings.pooling;
+    arguments.normalize = settings.normalizes;
+    if (arguments.max_length == 0) arguments.max_length = *settings.max_length;
+    else if (model.sequence_length > 0 && arguments.max_length > model.sequence_length)
+        log_warning(concat("--max-length ", arguments.max_length, ": the run trained on at most ", model.sequence_length,
+                           " tokens, so later positions may be untrained\n  do: leave --max-length out"));
+    if (is_of_sentences)
         log_info(concat(model.folder.string(), ": a sentence-transformers model: ", arguments.vectors, " vectors",
                         arguments.normalize ? " of length 1" : "", ", texts of at most ", arguments.max_length, " tokens",
                         settings.prompt.empty() ? "" : concat(", each after the prompt \"", displayable(settings.prompt), "\"")));
@@ -185,8 +186,8 @@ void add_embed_command(CLI::App& app, int& exit_code) {
     command
         ->add_option(
             "--max-length", arguments->max_length,
-            "Truncate texts to this many tokens. 0: to max_seq_length of a sentence-transformers folder, else to the model's "
-            "maximum")
+            "Truncate texts to this many tokens. 0: to max_seq_length of a sentence-transformers folder, else to the length that "
+            "the run trained on, else to the model's maximum")
         ->check(CLI::IsMember({"0"}) | CLI::Range(std::int64_t{3}, std::int64_t{1} << 20))
         ->capture_default_str();
     command->add_option("--batch-tokens", arguments->batch_tokens, "Tokens per forward pass")

@@ -1,7 +1,10 @@
 #include "inference/export_model.h"
 
-#include <nlohmann/json.hpp>
+#include <algorithm>
 #include <system_error>
+#include <vector>
+
+#include <nlohmann/json.hpp>
 
 #include "checkpoint/checkpoint_files.h"
 #include "checkpoint/lineage.h"
@@ -10,6 +13,7 @@
 #include "core/files/files.h"
 #include "inference/hf_folder.h"
 #include "inference/pt_export.h"
+#include "inference/sentence_folder.h"
 #include "inference/torchscript_module.h"
 #include "tokens/vocabulary/vocabulary_file.h"
 
@@ -26,19 +30,32 @@ void export_torchscript(const LoadedModel& model, const fs::path& file) {
     check_torchscript(file, *model.model, model.config, has_heads);
 }
 
-void write_and_check(const LoadedModel& model, const std::string& format, const fs::path& place) {
+void write_and_check(const LoadedModel& model, const std::string& format, const SentenceSettings& sentences,
+                     const fs::path& place) {
     if (format == "hf") write_hf_folder(model, place);
+    else if (format == "sentence-transformers") write_sentence_folder(model, sentences, place);
     else if (format == "nvidia") write_nvidia(model, place);
     else if (format == "state_dict") write_state_dict(model, place);
     else if (format == "torchscript") export_torchscript(model, place);
-    else throw ConfigError(concat("--format ", format, ": expected hf, nvidia, state_dict or torchscript"));
+    else
+        throw ConfigError(concat("--format ", format, ": expected hf, sentence-transformers, nvidia, state_dict or torchscript"));
 }
 
-/// The digests of an exported file, or of a folder's files by name.
+/// Returns the regular files below a folder, sorted by path.
+std::vector<fs::path> files_below(const fs::path& folder) {
+    std::vector<fs::path> files;
+    for (const auto& entry : fs::recursive_directory_iterator(folder))
+        if (entry.is_regular_file()) files.push_back(entry.path());
+    std::ranges::sort(files);
+    return files;
+}
+
+/// The digests of an exported file, or of a folder's files by their paths in it.
 std::vector<FileDigest> digests_of_export(const fs::path& written, const fs::path& output) {
     if (!fs::is_directory(written)) return {digest_of_file(written, output.filename().string())};
     std::vector<FileDigest> digests;
-    for (const fs::path& file : list_files(written, {""})) digests.push_back(digest_of_file(file, file.filename().string()));
+    for (const fs::path& file : files_below(written))
+        digests.push_back(digest_of_file(file, file.lexically_relative(written).string()));
     return digests;
 }
 
@@ -62,7 +79,8 @@ void write_export_lineage(const LoadedModel& model, const std::string& format, c
 
 }  // namespace
 
-void export_model(const LoadedModel& model, const std::string& format, const fs::path& output) {
+void export_model(const LoadedModel& model, const std::string& format, const fs::path& output,
+                  const SentenceSettings& sentences) {
     if (fs::exists(output))
         throw ConfigError(concat("--output ", output.string(), ": already exists\n  do: remove it, or choose another name"));
     if (output.has_parent_path()) make_writable_folder(output.parent_path());
@@ -72,10 +90,10 @@ void export_model(const LoadedModel& model, const std::string& format, const fs:
                                  "\n  do: remove it if an interrupted export left it, or choose another --output"));
     std::error_code ignored;
     try {
-        write_and_check(model, format, partial);
+        write_and_check(model, format, sentences, partial);
         write_export_lineage(model, format, partial, output);
         if (fs::is_directory(partial))
-            for (const auto& entry : fs::directory_iterator(partial)) flush_to_disk(entry.path());
+            for (const auto& entry : fs::recursive_directory_iterator(partial)) flush_to_disk(entry.path());
         flush_to_disk(partial);
         fs::rename(partial, output);
         flush_to_disk(fs::absolute(output).parent_path());

@@ -20,8 +20,8 @@ namespace fs = std::filesystem;
 namespace {
 
 /// What follows the architecture in the name of transformers' class that has this model's parameters.
-std::string task_of(const LoadedModel& model) {
-    if (model.lacks(ModelPart::masked_words_head)) return "Model";
+std::string task_of(const LoadedModel& model, HfParts parts) {
+    if (parts == HfParts::encoder || model.lacks(ModelPart::masked_words_head)) return "Model";
     const bool has_next_sentence =
         shape_of(model.config).next_sentence && !model.lacks(ModelPart::next_sentences_head) && !model.lacks(ModelPart::pooler);
     return has_next_sentence ? "ForPreTraining" : "ForMaskedLM";
@@ -53,9 +53,9 @@ struct StoredTensors {
     std::vector<at::Tensor> memory;
 };
 
-StoredTensors tensors_of(const LoadedModel& model) {
+StoredTensors tensors_of(const LoadedModel& model, HfParts parts) {
     StoredTensors stored;
-    const std::string task = task_of(model);
+    const std::string task = task_of(model, parts);
     const NamingRules& form = exported_form(model.config);
     for (const ParameterSpec& spec : parameters_of(model.config).checkpoint_order) {
         if (model.lacks(spec.name)) continue;
@@ -106,27 +106,27 @@ void read_back(const fs::path& file, const std::vector<SafetensorsTensor>& expec
 
 }  // namespace
 
-nlohmann::ordered_json hf_config(const LoadedModel& model) {
-    return to_hugging_face(model.config, task_of(model), padding_id(model));
+nlohmann::ordered_json hf_config(const LoadedModel& model, HfParts parts) {
+    return to_hugging_face(model.config, task_of(model, parts), padding_id(model));
 }
 
 bool copies_tokenizer_files(const LoadedModel& model) {
     return model.is_foreign && fs::exists(model.folder / "tokenizer_config.json");
 }
 
-void write_hf_folder(const LoadedModel& model, const fs::path& folder) {
+void write_hf_folder(const LoadedModel& model, const fs::path& folder, HfParts parts) {
     if (const std::string why = why_not_hugging_face(model.config); !why.empty())
         throw ConfigError(
             concat("--format hf: ", why, "\n  do: use --format torchscript; Python runs its file with torch.jit.load"));
     fs::create_directory(folder);
-    write_atomically(folder / "config.json", hf_config(model).dump(2) + "\n");
-    const StoredTensors stored = tensors_of(model);
+    write_atomically(folder / "config.json", hf_config(model, parts).dump(2) + "\n");
+    const StoredTensors stored = tensors_of(model, parts);
     write_safetensors(folder / "model.safetensors", stored.tensors);
     read_back(folder / "model.safetensors", stored.tensors);
     if (model.vocabulary.empty()) return;
     if (copies_tokenizer_files(model)) return copy_tokenizer_files(model.folder, folder);
     const Vocabulary vocabulary = Vocabulary::read(model.vocabulary);
-    const std::int64_t longest = shape_of(model.config).longest_sequence;
+    const std::int64_t longest = trained_length(model);
     switch (vocabulary.kind()) {
         case TokenizerKind::token_list:
             return write_hf_tokenizer(folder, vocabulary, model.casing.value_or(Casing::uncased), longest);

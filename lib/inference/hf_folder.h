@@ -9,8 +9,11 @@
 
 namespace bertpretrain {
 
+/// Which of a model's parts a folder holds: all that it has, or encoder and pooler alone.
+enum class HfParts { all, encoder };
+
 /// Returns the content of config.json.
-nlohmann::ordered_json hf_config(const LoadedModel& model);
+nlohmann::ordered_json hf_config(const LoadedModel& model, HfParts parts = HfParts::all);
 
 /// Whether write_hf_folder() copies the tokenizer's files as they are, because another program wrote them with a
 /// tokenizer_config.json.
@@ -20,6 +23,6 @@ bool copies_tokenizer_files(const LoadedModel& model);
 /// model has a vocabulary, the tokenizer's files. Reads the weights back and compares them.
 /// @throws ConfigError for a model that no class of transformers computes; CheckpointError or DataError when a file cannot be
 /// written or differs
-void write_hf_folder(const LoadedModel& model, const std::filesystem::path& folder);
+void write_hf_folder(const LoadedModel& model, const std::filesystem::path& folder, HfParts parts = HfParts::all);
 
 }  // namespace bertpretrain

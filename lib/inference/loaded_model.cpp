@@ -137,14 +137,17 @@ bool LoadedModel::lacks(const std::string& name) const {
 }
 bool LoadedModel::lacks(ModelPart part) const { return std::ranges::find(missing, part, &ParameterSpec::part) != missing.end(); }
 
+std::int64_t trained_length(const LoadedModel& model) {
+    const std::int64_t positions = shape_of(model.config).longest_sequence;
+    return model.sequence_length > 0 ? std::min(model.sequence_length, positions) : positions;
+}
+
 LoadedModel load_model(const std::filesystem::path& path, at::ScalarType compute_dtype, at::Device device) {
     if (device.is_cpu()) keep_tensor_memory();  // a batch reuses the memory of the previous one's activations
     const FoundWeights found = find_weights(path);
     LoadedModel loaded =
         found.checkpoint ? load_checkpoint(*found.checkpoint, compute_dtype, device) : load_foreign(found, compute_dtype, device);
-    use_proven_kernels(loaded.config,
-                       loaded.sequence_length > 0 ? loaded.sequence_length : shape_of(loaded.config).longest_sequence,
-                       compute_dtype, device);
+    use_proven_kernels(loaded.config, trained_length(loaded), compute_dtype, device);
     return loaded;
 }
 

@@ -39,6 +39,10 @@ struct LoadedModel {
 /// encoder
 LoadedModel load_model(const std::filesystem::path& path, at::ScalarType compute_dtype, at::Device device);
 
+/// Returns the length of texts, in tokens with the special ones, that the model was trained on: its run's sequence length where
+/// the checkpoint records it, else its number of positions.
+std::int64_t trained_length(const LoadedModel& model);
+
 /// Checks that the model has all parameters, or all of a part. @param what_for what needs them, for the message
 /// @throws CheckpointError naming those in LoadedModel::missing
 void require_all(const LoadedModel& model, const std::string& what_for);

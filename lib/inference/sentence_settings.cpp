@@ -127,8 +127,8 @@ std::span<const ForeignField> transformer_module_fields() {
         {"document_length", nothing},  // of models with several vectors per text
         {"max_seq_length", obeyed},
         {"modality_config", refused, R"([{"text": {"method": "forward", "method_output_name": "last_hidden_state"}}])"},
-        {"model_args", refused, "[{}]"},
-        {"model_kwargs", refused, "[{}]"},
+        {"model_args", refused, R"([{}, {"add_pooling_layer": false}])"},  // vectors come before the pooler
+        {"model_kwargs", refused, R"([{}, {"add_pooling_layer": false}])"},
         {"module_output_name", refused, R"(["token_embeddings"])"},
         {"processing_kwargs", refused, "[{}]"},
         {"processor_kwargs", refused, "[{}]"},

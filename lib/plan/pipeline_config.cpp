@@ -54,7 +54,8 @@ void check_experiment(const PipelineConfig& pipeline, const std::string& file) {
     };
     ModelConfig model = experiment.model;
     set_next_sentence(model, experiment.data.objective == Objective::mlm_nsp);
-    if (const std::string why = why_not_hugging_face(model); !why.empty()) refuse("hf", "because " + why);
+    if (const std::string why = why_not_hugging_face(model); !why.empty())
+        for (const char* format : {"hf", "sentence-transformers"}) refuse(format, "because " + why);
     if (const std::string why = why_not_nvidia(model); !why.empty()) refuse("nvidia", "because " + why);
 }
 

@@ -68,7 +68,7 @@ struct PipelineExport {
     std::vector<std::string> formats{"hf", "torchscript"};
 
     static void describe(auto& self, auto&& field) {
-        field("formats", self.formats, one_of({"hf", "nvidia", "state_dict", "torchscript"}),
+        field("formats", self.formats, one_of({"hf", "sentence-transformers", "nvidia", "state_dict", "torchscript"}),
               "The formats in which each generation is exported; each becomes a file or folder of that name. []: none.");
     }
 };
