@@ -5,6 +5,7 @@
 #include <iostream>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <system_error>
 
@@ -14,6 +15,7 @@
 #include "commands.h"
 #include "rank_options.h"
 
+#include "archive/checksum.h"
 #include "checkpoint/find_weights.h"
 #include "core/error.h"
 #include "core/files/files.h"
@@ -21,6 +23,7 @@
 #include "core/output/log.h"
 #include "core/strings.h"
 #include "inference/embed.h"
+#include "inference/embed_input.h"
 #include "inference/loaded_model.h"
 #include "inference/model_tokenizer.h"
 #include "inference/sentence_folder.h"
@@ -36,25 +39,56 @@ struct EmbedArguments {
     std::string model, text = "-", output, vectors, precision = "fp32", device = "auto";
     std::int64_t max_length = 0, batch_tokens = 4096, local_ranks = 0;
     bool cased = false, normalize = false, json = false;
-    bool sets_normalize = false;  ///< --normalize or --no-normalize was given
+    bool sets_normalize = false;   ///< --normalize or --no-normalize was given
+    bool asks_for_fields = false;  ///< --text-field or --id-field was given
+    InputSettings input;
 };
 
-/// Surveys the text. Standard input, and a file in another encoding or with other line ends, are copied to a file beside the
-/// output, so that an interrupted run can continue.
-TextSurvey survey(const EmbedArguments& arguments, World& world) {
-    TextSurvey text{.must_convert = true};
-    if (arguments.text != "-") together(world, [&] { text = survey_text(arguments.text); });
+/// Returns what rank 0 finds as the input, on all ranks. Records' texts, standard input and what is compressed are copied into
+/// OUTPUT.partial, so that an interrupted run can continue.
+EmbedInput shared_input(const EmbedArguments& arguments, World& world) {
+    nlohmann::json found;
+    together(world, [&] {
+        if (world.rank() != 0) return;
+        const EmbedInput input =
+            prepare_embed_input(arguments.text, arguments.input, arguments.asks_for_fields, arguments.output + ".partial",
+                                static_cast<std::size_t>(at::get_num_threads()));
+        found = {{"file", input.file.string()}, {"are_records", input.are_records}, {"ids", input.ids.string()}};
+    });
+    found = nlohmann::json::parse(world.text_of_first(found.dump()));
+    return {found.at("file").get<std::string>(), found.at("are_records").get<bool>(), found.at("ids").get<std::string>()};
+}
+
+/// Surveys the texts. Plain text in another encoding or with other line ends is copied first.
+TextSurvey survey(const EmbedArguments& arguments, const EmbedInput& input, World& world) {
+    const std::string name = arguments.text == "-" ? "standard input" : arguments.text;
+    TextSurvey text;
+    together(world, [&] { text = input.are_records ? survey_records(input.file, name) : survey_text(input.file); });
+    text.name = name;
     if (!text.must_convert) return text;
     const fs::path copy = arguments.output + ".partial/text";
     together(world, [&] {
-        if (world.rank() == 0) write_atomically(copy, [&](std::ostream& out) { write_as_lines(arguments.text, out); });
+        if (world.rank() == 0) write_atomically(copy, [&](std::ostream& out) { write_as_lines(input.file, out); });
     });
     together(world, [&] {
         text = survey_text(copy);
-        if (text.must_convert)
-            throw DataError(concat(arguments.text, ": begins with two byte order marks; expected at most one"));
+        text.name = name;
+        if (text.must_convert) throw DataError(concat(name, ": begins with two byte order marks; expected at most one"));
     });
     return text;
+}
+
+void remove_copies(const fs::path& folder) {
+    std::error_code ignored;
+    fs::remove(folder / "text", ignored);
+    for (const char* name : embed_input_files) fs::remove(folder / name, ignored);
+    fs::remove(folder, ignored);  // if it is empty
+}
+
+/// The CRC-32 of the ids, which belong to the output as the texts do.
+std::uint32_t crc32_of_ids(const fs::path& ids) {
+    const std::string content = read_file(ids);
+    return crc32_of(std::as_bytes(std::span(content)));
 }
 
 /// Fills in what was not given from the settings of a sentence-transformers folder, and the length from the tokenizer's.
@@ -97,11 +131,12 @@ TextEncoderSettings encoder_settings(const EmbedArguments& arguments, const Load
             tokenizer.truncates_left};
 }
 
-void report(const EmbedArguments& arguments, const EmbedCounts& counts, const TextEncoderSettings& settings,
-            std::int64_t hidden) {
+void report(const EmbedArguments& arguments, const EmbedCounts& counts, const TextEncoderSettings& settings, std::int64_t hidden,
+            bool are_records) {
     if (counts.truncated_lines > 0)
         log_warning(concat(with_thousands(counts.truncated_lines), " of ", with_thousands(counts.lines),
-                           " lines are longer than ", settings.max_length, " tokens and were truncated"));
+                           are_records ? " records" : " lines", " are longer than ", settings.max_length,
+                           " tokens and were truncated"));
     const double rate = static_cast<double>(counts.tokens) / counts.seconds;
     if (arguments.json) {
         const nlohmann::ordered_json out = {{"output", arguments.output}, {"lines", counts.lines},
@@ -134,10 +169,15 @@ int run(EmbedArguments arguments) {
         if (arguments.vectors == "pooled") require_part(model, ModelPart::pooler, "--vectors pooled");
         if (fs::exists(arguments.output))
             throw ConfigError(concat("--output ", arguments.output, ": exists\n  do: remove it, or give another name"));
+        if (const fs::path ids = ids_beside(arguments.output);
+            !arguments.input.id_field.empty() && vector_format_of(arguments.output) == VectorFormat::npy && fs::exists(ids))
+            throw ConfigError(concat(ids.string(), ": exists, and the ids would be written there\n  do: remove it, or give ",
+                                     "another --output"));
         if (leads) lock = std::make_unique<EmbeddingLock>(arguments.output);
     });
     const TextEncoderSettings settings = encoder_settings(arguments, model, sentences, tokenizer);
-    const TextSurvey text = survey(arguments, *world);
+    const EmbedInput input = shared_input(arguments, *world);
+    const TextSurvey text = survey(arguments, input, *world);
     EmbeddingRequest request;
     together(*world, [&] {
         request = {arguments.output,
@@ -150,6 +190,8 @@ int run(EmbedArguments arguments) {
                                        {"max_length", settings.max_length},
                                        {"normalize", arguments.normalize},
                                        {"cased", tokenizer.casing == Casing::cased}})};
+        request.ids = input.ids;
+        if (!input.ids.empty()) request.identity["ids_crc32"] = crc32_of_ids(input.ids);
         if (!settings.prompt.empty()) request.identity["prompt"] = settings.prompt;
         if (settings.truncates_left) request.identity["truncates"] = "left";
         if (leads && EmbeddingStore::prepare(request)) log_info(concat("continuing with ", arguments.output, ".partial"));
@@ -159,8 +201,8 @@ int run(EmbedArguments arguments) {
     model.model->pack_weights();
     const TextEncoder encoder(*model.model, *tokenizer.tokenizer, device, settings);
     const EmbedCounts counts = embed(text, encoder, *store, *world);
-    if (std::error_code ignored; leads && text.file != arguments.text) fs::remove(text.file, ignored);  // the copy
-    if (leads) report(arguments, counts, settings, shape_of(model.config).hidden_size);
+    if (leads) remove_copies(arguments.output + ".partial");
+    if (leads) report(arguments, counts, settings, shape_of(model.config).hidden_size, input.are_records);
     return 0;
 }
 
@@ -168,11 +210,19 @@ int run(EmbedArguments arguments) {
 
 void add_embed_command(CLI::App& app, int& exit_code) {
     const auto arguments = std::make_shared<EmbedArguments>();
-    CLI::App* command = app.add_subcommand("embed", "Computes an embedding vector for each line of a text");
+    CLI::App* command =
+        app.add_subcommand("embed", "Computes an embedding vector for each line of a text, or each record of a file");
     command->add_option("model", arguments->model, "A checkpoint's folder, or a run's folder (its newest checkpoint)")
         ->required();
-    command->add_option("text", arguments->text, "A file with a text per line. -: standard input")->capture_default_str();
-    command->add_option("--output", arguments->output, "The new file (.npy or .h5): fp32, a row per line of the text")
+    command
+        ->add_option(
+            "text", arguments->text,
+            "A file with a text per line; or JSONL, CSV or TSV with a header, or Parquet, with a text per record. Formats, and "
+            "gzip, bzip2 and zstd, are recognized by content. -: standard input")
+        ->capture_default_str();
+    command
+        ->add_option("--output", arguments->output,
+                     "The new file (.npy, .h5 or .parquet): fp32, a row per line or record, in their order")
         ->required();
     command
         ->add_option("--vectors", arguments->vectors,
@@ -182,6 +232,20 @@ void add_embed_command(CLI::App& app, int& exit_code) {
     const CLI::Option* normalize = command->add_flag("--normalize,!--no-normalize", arguments->normalize,
                                                      "Scale vectors to length 1. Default: what a sentence-transformers folder "
                                                      "says, else no");
+    command
+        ->add_option(
+            "--format", arguments->input.format,
+            "Format of the text: text (a text per line), jsonl, csv, tsv, parquet or wikipedia; auto recognizes it by content")
+        ->check(CLI::IsMember({"auto", "text", "jsonl", "csv", "tsv", "parquet", "wikipedia"}))
+        ->capture_default_str();
+    const CLI::Option* text_field =
+        command
+            ->add_option("--text-field", arguments->input.text_field, "Field of JSONL, CSV, TSV and Parquet that holds the text")
+            ->capture_default_str();
+    const CLI::Option* id_field = command->add_option(
+        "--id-field", arguments->input.id_field,
+        "Field of JSONL, CSV, TSV and Parquet that holds a record's id. .h5 and .parquet files keep the ids beside "
+        "the vectors; of vectors.npy, the file vectors.ids.txt has an id per row");
     add_device_options(*command, arguments->precision, arguments->device);
     command
         ->add_option(
@@ -197,7 +261,8 @@ void add_embed_command(CLI::App& app, int& exit_code) {
                       "Keep case and accents. Default: as the model records, else as its vocabulary's tokens do");
     add_local_ranks_option(*command, arguments->local_ranks);
     command->add_flag("--json", arguments->json, "Print the summary as a JSON object");
-    command->callback([arguments, normalize, &exit_code] {
+    command->callback([arguments, normalize, text_field, id_field, &exit_code] {
+        arguments->asks_for_fields = text_field->count() + id_field->count() > 0;
         arguments->sets_normalize = normalize->count() > 0;
         exit_code = run(*arguments);
     });

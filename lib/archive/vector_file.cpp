@@ -3,10 +3,12 @@
 #include <cerrno>
 #include <cstring>
 #include <fstream>
+#include <vector>
 
 #include <fcntl.h>
 #include <unistd.h>
 
+#include "archive/text_ids.h"
 #include "core/error.h"
 #include "core/files/disk.h"
 #include "shards/hdf5_handle.h"
@@ -41,9 +43,34 @@ void write_attribute(hid_t object, const std::string& name, const std::string& v
     H5Awrite(attribute.get(), type.get(), &text);
 }
 
+/// Writes the dataset of ids, some at a time. @returns false if HDF5 failed
+bool write_ids(hid_t hdf5, std::int64_t rows, const fs::path& ids) {
+    constexpr std::size_t ids_per_write = 4096;
+    const Hdf5Handle type(H5Tcopy(H5T_C_S1));
+    H5Tset_size(type.get(), H5T_VARIABLE);
+    H5Tset_cset(type.get(), H5T_CSET_UTF8);
+    const hsize_t extent[] = {static_cast<hsize_t>(rows)};
+    const Hdf5Handle space(H5Screate_simple(1, extent, nullptr)), creation(H5Pcreate(H5P_DATASET_CREATE));
+    H5Pset_obj_track_times(creation.get(), false);
+    const Hdf5Handle data(H5Dcreate2(hdf5, ids_dataset, type.get(), space.get(), H5P_DEFAULT, creation.get(), H5P_DEFAULT));
+    if (!data) return false;
+    TextIds in(ids);
+    hsize_t start[] = {0};
+    for (std::vector<std::string> some = in.next(ids_per_write); !some.empty(); some = in.next(ids_per_write)) {
+        std::vector<const char*> texts;
+        for (const std::string& id : some) texts.push_back(id.c_str());
+        const hsize_t count[] = {texts.size()};
+        const Hdf5Handle memory(H5Screate_simple(1, count, nullptr));
+        H5Sselect_hyperslab(space.get(), H5S_SELECT_SET, start, nullptr, count, nullptr);
+        if (H5Dwrite(data.get(), type.get(), memory.get(), space.get(), H5P_DEFAULT, texts.data()) < 0) return false;
+        start[0] += count[0];
+    }
+    return true;
+}
+
 /// Creates a contiguous dataset that is allocated at once, so that the rows' offset is known. @returns that offset
 std::uint64_t create_h5(const fs::path& file, const MatrixShape& shape, const std::string& dataset,
-                        const std::map<std::string, std::string>& attributes) {
+                        const std::map<std::string, std::string>& attributes, const fs::path& ids) {
     const Hdf5Lock lock;
     const Hdf5Handle access = file_access();
     Hdf5Handle hdf5(H5Fcreate(file.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access.get()));
@@ -62,6 +89,7 @@ std::uint64_t create_h5(const fs::path& file, const MatrixShape& shape, const st
         for (const auto& [name, value] : attributes) write_attribute(data.get(), name, value);
         offset = H5Dget_offset(data.get());
         if (offset == HADDR_UNDEF) refuse(file, hdf5_reason());
+        if (!ids.empty() && !write_ids(hdf5.get(), shape.rows, ids)) refuse(file, hdf5_reason());
     }
     if (!hdf5.close()) refuse(file, hdf5_reason());  // the dataset was closed before, so this closes the file
     return offset;
@@ -81,14 +109,17 @@ VectorFormat vector_format_of(const fs::path& file) {
     const std::string ending = file.extension().string();
     if (ending == ".npy") return VectorFormat::npy;
     if (ending == ".h5" || ending == ".hdf5") return VectorFormat::h5;
-    throw ConfigError(concat("--output ", file.string(), ": expected a name that ends in .npy, .h5 or .hdf5"));
+    if (ending == ".parquet") return VectorFormat::parquet;
+    throw ConfigError(concat("--output ", file.string(), ": expected a name that ends in .npy, .h5, .hdf5 or .parquet"));
 }
 
+fs::path ids_beside(const fs::path& npy) { return fs::path(npy).replace_extension(".ids.txt"); }
+
 std::uint64_t create_vector_file(const fs::path& file, VectorFormat format, const MatrixShape& shape, const std::string& dataset,
-                                 const std::map<std::string, std::string>& attributes) {
+                                 const std::map<std::string, std::string>& attributes, const fs::path& ids) {
     std::uint64_t offset = 0;
     if (format == VectorFormat::h5) {
-        offset = create_h5(file, shape, dataset, attributes);
+        offset = create_h5(file, shape, dataset, attributes, ids);
     } else {
         const std::string header = npy_header(shape);
         if (!(std::ofstream(file, std::ios::binary) << header << std::flush)) refuse(file, std::strerror(errno));

@@ -5,6 +5,7 @@
 #include <regex>
 #include <vector>
 
+#include "archive/mapped_file.h"
 #include "core/error.h"
 #include "core/files/input_file.h"
 #include "core/output/displayable.h"
@@ -25,11 +26,32 @@ std::int64_t dimension_of(const fs::path& file, const std::string& digits) {
     return std::stoll(digits);
 }
 
+/// The rows of a file that has them as plain fp32 at some offset.
+class MappedRows {
+public:
+    MappedRows() = default;
+    MappedRows(const fs::path& file, std::uint64_t offset, const MatrixShape& shape)
+        : file_(std::make_unique<MappedFile>(file)),
+          offset_(offset),
+          size_(static_cast<std::size_t>(shape.rows * shape.columns)) {}
+
+    std::span<const float> all() const {
+        if (!file_ || offset_ % alignof(float) != 0 || file_->bytes().size() < offset_ + size_ * sizeof(float)) return {};
+        return {reinterpret_cast<const float*>(file_->bytes().data() + offset_), size_};
+    }
+
+private:
+    std::unique_ptr<MappedFile> file_;
+    std::uint64_t offset_ = 0;
+    std::size_t size_ = 0;
+};
+
 class NpyReader final : public VectorReader {
 public:
     explicit NpyReader(const fs::path& file) : file_(file) {
         parse(header());
         check_size(fs::file_size(file));
+        if (width_ == sizeof(float)) rows_ = MappedRows(file, begin_, shape_);
     }
 
     void read(std::int64_t first, std::span<float> rows) const override {
@@ -47,6 +69,8 @@ public:
             rows[i] = static_cast<float>(value);
         }
     }
+
+    std::span<const float> mapped() const override { return rows_.all(); }
 
 private:
     /// Returns the header's dictionary, and sets begin_ to the offset after it.
@@ -91,6 +115,7 @@ private:
     }
 
     InputFile file_;
+    MappedRows rows_;
     std::uint64_t begin_ = 0;
     std::size_t width_ = sizeof(float);
 };
@@ -102,20 +127,20 @@ public:
         const Hdf5Handle access = file_access();
         hdf5_ = Hdf5Handle(H5Fopen(file_.c_str(), H5F_ACC_RDONLY, access.get()));
         if (!hdf5_) refuse_vectors(file_, concat("cannot be read (", hdf5_reason(), ")"), "an h5 file");
-        H5G_info_t root{};
-        H5Gget_info(hdf5_.get(), &root);
-        if (root.nlinks != 1) refuse_vectors(file_, concat("has ", root.nlinks, " objects at its root"), "one dataset");
-        std::vector<char> name(static_cast<std::size_t>(std::numeric_limits<unsigned short>::max()));
-        H5Lget_name_by_idx(hdf5_.get(), ".", H5_INDEX_NAME, H5_ITER_INC, 0, name.data(), name.size(), H5P_DEFAULT);
-        data_ = Hdf5Handle(H5Dopen2(hdf5_.get(), name.data(), H5P_DEFAULT));
+        const std::string name = name_of_matrix();
+        data_ = Hdf5Handle(H5Dopen2(hdf5_.get(), name.c_str(), H5P_DEFAULT));
         if (!data_) refuse_vectors(file_, "has no dataset at its root", "one dataset");
         const Hdf5Handle space(H5Dget_space(data_.get())), type(H5Dget_type(data_.get()));
         hsize_t extent[H5S_MAX_RANK] = {};
         if (H5Sget_simple_extent_dims(space.get(), extent, nullptr) != 2 || H5Tget_class(type.get()) != H5T_FLOAT)
-            refuse_vectors(file_, concat("the dataset \"", displayable(name.data()), "\" is no matrix of floating-point numbers"),
+            refuse_vectors(file_, concat("the dataset \"", displayable(name), "\" is no matrix of floating-point numbers"),
                            "a row per text");
         shape_ = {static_cast<std::int64_t>(extent[0]), static_cast<std::int64_t>(extent[1])};
+        const haddr_t offset = H5Dget_offset(data_.get());  // undefined for chunks
+        if (offset != HADDR_UNDEF && H5Tequal(type.get(), H5T_IEEE_F32LE) > 0) rows_ = MappedRows(file_, offset, shape_);
     }
+
+    std::span<const float> mapped() const override { return rows_.all(); }
 
     void read(std::int64_t first, std::span<float> rows) const override {
         const Hdf5Lock lock;
@@ -128,16 +153,36 @@ public:
     }
 
 private:
+    /// Returns the name of the only object at the root, besides the ids.
+    std::string name_of_matrix() const {
+        H5G_info_t root{};
+        H5Gget_info(hdf5_.get(), &root);
+        const bool has_ids = root.nlinks == 2 && H5Lexists(hdf5_.get(), ids_dataset, H5P_DEFAULT) > 0;
+        if (root.nlinks != 1 && !has_ids)
+            refuse_vectors(file_, concat("has ", root.nlinks, " objects at its root"), "one dataset");
+        std::vector<char> name(static_cast<std::size_t>(std::numeric_limits<unsigned short>::max()));
+        for (hsize_t i = 0; i < root.nlinks; ++i) {
+            H5Lget_name_by_idx(hdf5_.get(), ".", H5_INDEX_NAME, H5_ITER_INC, i, name.data(), name.size(), H5P_DEFAULT);
+            if (!has_ids || std::string_view(name.data()) != ids_dataset) break;
+        }
+        return name.data();
+    }
+
     fs::path file_;
     Hdf5Handle hdf5_, data_;
+    MappedRows rows_;
 };
 
 }  // namespace
 
+std::unique_ptr<VectorReader> VectorReader::open_npy(const fs::path& file) { return std::make_unique<NpyReader>(file); }
+
 std::unique_ptr<VectorReader> VectorReader::open(const fs::path& file) {
     std::unique_ptr<VectorReader> reader;
-    if (vector_format_of(file) == VectorFormat::h5) reader = std::make_unique<H5Reader>(file);
-    else reader = std::make_unique<NpyReader>(file);
+    const std::string ending = file.extension().string();
+    if (ending == ".h5" || ending == ".hdf5") reader = std::make_unique<H5Reader>(file);
+    else if (ending == ".npy") reader = open_npy(file);
+    else throw ConfigError(concat(file.string(), ": expected a file of vectors whose name ends in .npy, .h5 or .hdf5"));
     if (reader->shape().rows == 0 || reader->shape().columns == 0)
         refuse_vectors(file, concat("has ", reader->shape().rows, " x ", reader->shape().columns, " numbers"), "a row per text");
     return reader;

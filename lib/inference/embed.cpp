@@ -18,7 +18,7 @@ void check_finite(const TextSurvey& text, const TextPart& part, const at::Tensor
     const at::Tensor finite_L = vectors_LH.isfinite().all(1);
     if (finite_L.all().item<bool>()) return;
     const std::int64_t line = finite_L.logical_not().nonzero()[0].item<std::int64_t>();
-    throw NumbersError(concat(text.file.string(), ": line ", part.first_line + line + 1,
+    throw NumbersError(concat(text.name, text.are_records ? ": record " : ": line ", part.first_line + line + 1,
                               ": its vector is not finite\n  do: check that the model is ",
                               "undamaged and was trained without diverging"));
 }
@@ -33,7 +33,7 @@ public:
         if (!line_.is_due()) return;
         const double done = lines_done(), all = static_cast<double>(text_.lines), rate = (done - before_) / line_.seconds();
         std::string message = concat(with_thousands(static_cast<std::int64_t>(done)), " of ", with_thousands(text_.lines),
-                                     " lines | ", fixed(rate, 1), " lines/s");
+                                     text_.are_records ? " records | " : " lines | ", fixed(rate, 1), "/s");
         if (rate > 0) message += " | eta " + duration_text((all - done) / rate);
         line_.show(message, done / all);
     }

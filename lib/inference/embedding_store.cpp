@@ -7,6 +7,8 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include "archive/parquet_vectors.h"
+#include "archive/text_ids.h"
 #include "core/error.h"
 #include "core/files/files.h"
 
@@ -44,8 +46,10 @@ void begin(const EmbeddingRequest& request) {
     std::map<std::string, std::string> attributes;
     for (const auto& [name, value] : request.identity.items())
         attributes[name] = value.is_string() ? value.get<std::string>() : value.dump();
-    const std::uint64_t offset = create_vector_file(vectors_file(request.output), vector_format_of(request.output), request.shape,
-                                                    request.vectors, attributes);
+    const VectorFormat format = vector_format_of(request.output);
+    const std::uint64_t offset =
+        create_vector_file(vectors_file(request.output), format == VectorFormat::parquet ? VectorFormat::npy : format,
+                           request.shape, request.vectors, attributes, request.ids);
     const std::vector<std::int64_t> marks(request.parts, open_mark);
     write_atomically(marks_file(request.output), std::string_view(reinterpret_cast<const char*>(marks.data()), marks.size() * 8));
     flush_to_disk(vectors_file(request.output));
@@ -98,12 +102,20 @@ void EmbeddingStore::put(std::size_t part, std::int64_t first_row, std::span<con
 
 void EmbeddingStore::complete() const {
     check(progress().parts == request_.parts, progress().parts, " of ", request_.parts, " parts are done");
-    flush_to_disk(vectors_file(request_.output));
+    fs::path done = vectors_file(request_.output);
+    const VectorFormat format = vector_format_of(request_.output);
+    if (format == VectorFormat::npy && !request_.ids.empty()) write_ids_as_text(request_.ids, ids_beside(request_.output));
+    if (format == VectorFormat::parquet) {
+        done = working_folder(request_.output) / "vectors.parquet";
+        write_parquet_vectors(done, vectors_file(request_.output), request_.ids);
+    }
+    flush_to_disk(done);
     std::error_code failure;
-    fs::rename(vectors_file(request_.output), request_.output, failure);
+    fs::rename(done, request_.output, failure);
     if (failure) throw DataError(concat(request_.output.string(), ": cannot be written (", failure.message(), ")"));
     flush_to_disk(fs::absolute(request_.output).parent_path());
-    for (const fs::path& own : {marks_file(request_.output), request_file(request_.output)}) fs::remove(own, failure);
+    for (const fs::path& own : {vectors_file(request_.output), marks_file(request_.output), request_file(request_.output)})
+        fs::remove(own, failure);
     fs::remove(working_folder(request_.output), failure);  // fails if it holds other files
 }
 

@@ -18,6 +18,7 @@ struct EmbeddingRequest {
     std::size_t parts = 0;
     std::string vectors;              ///< "mean", "cls" or "pooled"; also the name of the dataset in an h5 file
     nlohmann::ordered_json identity;  ///< {name: string or number}: everything that determines the values
+    std::filesystem::path ids{};      ///< a file of the rows' ids (text_ids.h); empty: none
 };
 
 /// Work in parts: any number of processes on one file system do them in any order, and a later start continues the work.
@@ -42,7 +43,8 @@ public:
     /// Writes and fsyncs the rows of a part, then marks it as done. @param truncated number of truncated lines in it
     void put(std::size_t part, std::int64_t first_row, std::span<const float> rows, std::int64_t truncated);
 
-    /// Renames the file to its final name. One process calls it when all parts are done.
+    /// Renames the file to its final name. A .parquet file is first written from the rows, and the ids of an .npy file as text
+    /// beside it. One process calls it when all parts are done.
     void complete() const;
 
 private:

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "archive/checksum.h"
+#include "archive/text_ids.h"
 #include "core/error.h"
 #include "core/files/input_file.h"
 #include "core/utf8_check.h"
@@ -38,7 +39,7 @@ void add_line(TextSurvey& text, std::string_view line, const PartSize& size) {
 }  // namespace
 
 TextSurvey survey_text(const std::filesystem::path& file, const PartSize& size) {
-    TextSurvey text{.file = file}, must_convert{.file = file, .must_convert = true};
+    TextSurvey text{.file = file, .name = file.string()}, must_convert{.file = file, .must_convert = true};
     std::ifstream in(file, std::ios::binary);
     if (!in) throw DataError(concat(file.string(), ": cannot be read"));
     LineBlocks blocks(in, file.string());
@@ -67,12 +68,29 @@ void write_as_lines(const std::filesystem::path& file, std::ostream& out) {
         out.write(piece.data(), static_cast<std::streamsize>(count));
 }
 
+TextSurvey survey_records(const std::filesystem::path& file, const std::string& name, const PartSize& size) {
+    TextSurvey text{.file = file, .are_records = true, .name = name};
+    std::ifstream in(file, std::ios::binary);
+    if (!in) throw DataError(concat(file.string(), ": cannot be read"));
+    LineBlocks blocks(in, file.string());
+    for (std::string block; blocks.next(block);) {
+        for_each_line(block, [&](std::string_view line) { add_line(text, line, size); });
+        text.crc32 = crc32_joined(text.crc32, crc32_of(std::as_bytes(std::span(block))), block.size());
+        text.bytes += block.size();
+    }
+    if (text.lines == 0) throw DataError(concat(name, ": has no records"));
+    return text;
+}
+
 std::vector<std::string> read_lines(const TextSurvey& text, const TextPart& part) {
     std::string bytes(part.bytes, '\0');
     if (InputFile(text.file).read_at(part.offset, bytes.data(), bytes.size()) != bytes.size())
         throw DataError(concat(text.file.string(), ": became shorter while it was read"));
     std::vector<std::string> lines;
-    for_each_line(bytes, [&](std::string_view line) { lines.emplace_back(without_return(line)); });
+    for_each_line(bytes, [&](std::string_view line) {
+        if (text.are_records) lines.push_back(text_of_json_line(line, text.file));
+        else lines.emplace_back(without_return(line));
+    });
     if (static_cast<std::int64_t>(lines.size()) != part.lines)
         throw DataError(concat(text.file.string(), ": changed while it was read, after line ", part.first_line));
     return lines;

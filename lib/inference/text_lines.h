@@ -31,12 +31,17 @@ struct TextSurvey {
     /// Whether the file's lines are not its text's: it has a byte order mark, or lines that end with "\r". No line was read then;
     /// survey what write_as_lines() makes of it.
     bool must_convert = false;
+    bool are_records = false;  ///< the lines are records' texts as JSON strings (embed_input.h)
+    std::string name{};        ///< of the input, for messages
 };
 
 /// Reads the whole file once. A line ends with "\n" or "\r\n"; the last line may lack it.
 /// @throws DataError when the file cannot be read, has no lines, is of another format (JSON, packed), or is not UTF-8 (names the
 /// first such byte)
 TextSurvey survey_text(const std::filesystem::path& file, const PartSize& size = {});
+/// The same for a file of JSON strings, one per line, whose texts read_lines() returns. @param name of the input that they are
+/// from
+TextSurvey survey_records(const std::filesystem::path& file, const std::string& name, const PartSize& size = {});
 
 /// Writes a file or standard input ("-") as UTF-8 with "\n" as line end, without a byte order mark.
 /// @throws DataError like open_text() in read_text.h

@@ -1,4 +1,5 @@
-# libbertpretrain_parquet.so, which the programs open where an input is Parquet (lib/text/formats/parquet_file.h). It needs Arrow, which comes
+# libbertpretrain_parquet.so, which the programs open where an input is Parquet (lib/text/formats/parquet_file.h) or an
+# output is (lib/text/formats/parquet_writer.h). It needs Arrow, which comes
 # in the pyarrow wheel of .venv (or in ARROW_ROOT, a folder with include/ and the libraries). Without Arrow, Parquet is refused.
 if(NOT ARROW_ROOT)
   file(GLOB ARROW_ROOT "${CMAKE_SOURCE_DIR}/.venv/lib/python3.*/site-packages/pyarrow")
@@ -11,7 +12,8 @@ set(BERTPRETRAIN_PARQUET OFF)
 # Arrow is not instrumented, and the address sanitizer's dlopen does not look into the program's own folder.
 if(arrow_libraries AND NOT BERTPRETRAIN_SANITIZER AND EXISTS "${ARROW_ROOT}/include/parquet/file_reader.h")
   set(BERTPRETRAIN_PARQUET ON)
-  add_library(bertpretrain_parquet MODULE "${CMAKE_SOURCE_DIR}/lib/text/parquet/arrow_parquet_file.cpp")
+  add_library(bertpretrain_parquet MODULE "${CMAKE_SOURCE_DIR}/lib/text/parquet/arrow_parquet_file.cpp"
+              "${CMAKE_SOURCE_DIR}/lib/text/parquet/arrow_parquet_vectors.cpp")
   target_include_directories(bertpretrain_parquet PRIVATE "${CMAKE_SOURCE_DIR}/lib")
   target_include_directories(bertpretrain_parquet SYSTEM PRIVATE "${ARROW_ROOT}/include")
   target_link_libraries(bertpretrain_parquet PRIVATE ${arrow_libraries} bertpretrain_warnings)

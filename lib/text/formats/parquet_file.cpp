@@ -7,16 +7,22 @@
 
 namespace bertpretrain {
 
-std::unique_ptr<ParquetFile> open_parquet(const std::filesystem::path& file, const std::string& name) {
+void* parquet_function(const char* symbol, const std::string& without, const std::string& instead) {
     void* const module = ::dlopen(parquet_module_file, RTLD_NOW | RTLD_LOCAL);  // found by the program's own search path
-    void* const symbol = module == nullptr ? nullptr : ::dlsym(module, parquet_module_symbol);
-    if (symbol == nullptr)
-        throw DataError(concat(
-            name, ": is a Parquet file, which this program reads with Arrow only: ", ::dlerror(),
-            "\n  do: run scripts/setup.sh and scripts/build.sh, with Python 3.11 or newer; in an unpacked archive, name the "
-            "folder of Python's pyarrow in LD_LIBRARY_PATH; or convert the file to JSONL, for example with "
-            "`pandas.read_parquet(FILE).to_json(\"corpus.jsonl\", orient=\"records\", lines=True, "
-            "force_ascii=False)`"));
+    void* const function = module == nullptr ? nullptr : ::dlsym(module, symbol);
+    if (function == nullptr)
+        throw DataError(concat(without, " with Arrow only: ", ::dlerror(),
+                               "\n  do: run scripts/setup.sh and scripts/build.sh, with Python 3.11 or newer; in an unpacked "
+                               "archive, name the folder of Python's pyarrow in LD_LIBRARY_PATH; or ",
+                               instead));
+    return function;
+}
+
+std::unique_ptr<ParquetFile> open_parquet(const std::filesystem::path& file, const std::string& name) {
+    void* const symbol = parquet_function(
+        parquet_module_symbol, concat(name, ": is a Parquet file, which this program reads"),
+        "convert the file to JSONL, for example with `pandas.read_parquet(FILE).to_json(\"corpus.jsonl\", orient=\"records\", "
+        "lines=True, force_ascii=False)`");
     try {
         return std::unique_ptr<ParquetFile>(reinterpret_cast<OpenParquet*>(symbol)(file.string()));
     } catch (const std::exception& error) { refuse_parquet(name, error); }

@@ -51,6 +51,11 @@ std::unique_ptr<ParquetFile> open_parquet(const std::filesystem::path& file, con
 /// Throws the DataError for a damaged file. Call it in a catch clause. @param name the file's, for messages
 [[noreturn]] void refuse_parquet(const std::string& name, const std::exception& error);
 
+/// Returns a function of the module by its name.
+/// @param without,instead for the message: "FILE: is ..., which this program reads", and what to do other than install Arrow
+/// @throws DataError when the module cannot be opened
+void* parquet_function(const char* symbol, const std::string& without, const std::string& instead);
+
 /// The type, file and name of the function that the module exports.
 using OpenParquet = ParquetFile*(const std::string& file);
 inline constexpr const char* parquet_module_file = "libbertpretrain_parquet.so";

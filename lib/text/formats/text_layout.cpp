@@ -74,7 +74,8 @@ TextLayout LayoutSample::layout(const InputSettings& settings) const {
     using Lines = TextLayout::Lines;
     using Documents = TextLayout::Documents;
     TextLayout layout;
-    if (settings.sentences.none || settings.lines == "sentences") layout.lines = Lines::sentences;
+    if (settings.lines == "as_written") layout.lines = Lines::as_written;
+    else if (settings.sentences.none || settings.lines == "sentences") layout.lines = Lines::sentences;
     else if (settings.lines == "paragraphs") layout.lines = Lines::paragraphs;
     else if (settings.lines == "wrapped" || is_wrapped()) layout.lines = Lines::wrapped;
     else layout.lines = 10 * long_lines_ <= lines_ ? Lines::sentences : Lines::paragraphs;
@@ -89,13 +90,14 @@ std::string description_of(const TextLayout& layout, bool is_plain_text) {
     constexpr std::string_view documents[] = {"documents are separated by empty lines", "each file is a document",
                                               "each line is a document"};
     constexpr std::string_view lines[] = {"each line of a text is a sentence", "each line of a text is a paragraph",
-                                          "a paragraph goes on until the next empty line"};
+                                          "a paragraph goes on until the next empty line", "texts stay as they are written"};
     const std::string_view line = lines[static_cast<std::size_t>(layout.lines)];
     if (!is_plain_text) return std::string(line);
     return concat(documents[static_cast<std::size_t>(layout.documents)], "; ", line);
 }
 
 std::string tidy_lines(std::string_view text, TextLayout::Lines lines) {
+    if (lines == TextLayout::Lines::as_written) return std::string(text);
     std::string tidied;
     tidied.reserve(text.size() + 1);
     bool continues = false;  // inside a wrapped paragraph

@@ -13,9 +13,9 @@ namespace bertpretrain {
 
 struct TextLayout {
     enum class Documents { empty_lines, files, lines };
-    enum class Lines { sentences, paragraphs, wrapped };
+    enum class Lines { sentences, paragraphs, wrapped, as_written };
     Documents documents = Documents::empty_lines;  ///< what separates documents of plain text
-    Lines lines = Lines::sentences;                ///< wrapped: a paragraph goes on until the next empty line
+    Lines lines = Lines::sentences;  ///< wrapped: a paragraph goes on until the next empty line; as_written: not tidied
 };
 
 /// A sample of the texts of one format.
@@ -52,7 +52,7 @@ private:
 std::string description_of(const TextLayout& layout, bool is_plain_text);
 
 /// Returns the text's lines without white space at their ends, each ended by "\n"; blank lines are left out. Joins the lines of a
-/// block if they are wrapped.
+/// block if they are wrapped. Returns the text itself if they are as_written.
 std::string tidy_lines(std::string_view text, TextLayout::Lines lines);
 
 }  // namespace bertpretrain

@@ -1,0 +1,116 @@
+#include "inference/embed_input.h"
+
+#include <memory>
+#include <optional>
+#include <ostream>
+#include <string_view>
+#include <vector>
+
+#include "archive/text_ids.h"
+#include "core/error.h"
+#include "core/files/files.h"
+#include "core/threads/task_pool.h"
+#include "text/content/byte_order_mark.h"
+#include "text/content/byte_source.h"
+#include "text/content/encoded_content.h"
+#include "text/content/open_content.h"
+#include "text/formats/document_format.h"
+#include "text/reader/document_reader.h"
+
+namespace bertpretrain {
+namespace {
+
+namespace fs = std::filesystem;
+using Kind = DocumentFormat::Kind;
+
+bool needs_copy(const fs::path& input) {
+    if (input == standard_input || !fs::is_regular_file(input)) return true;
+    ByteSource source(input);
+    return is_compressed(source.peek(mark_bytes));
+}
+
+void write_decompressed(const fs::path& input, const fs::path& copy, TaskPool& pool) {
+    constexpr std::size_t piece_bytes = std::size_t{1} << 18;
+    const std::unique_ptr<Content> content = open_content(input, pool);
+    write_atomically(copy, [&](std::ostream& out) {
+        std::vector<char> piece(piece_bytes);
+        while (const std::size_t count = content->read(piece.data(), piece.size()))
+            out.write(piece.data(), static_cast<std::streamsize>(count));
+    });
+}
+
+Kind kind_of_file(const fs::path& file, const std::string& name, const InputSettings& settings) {
+    ByteSource source(file);
+    std::string_view head = format_head(source);
+    const std::string mark(marked_encoding(head.substr(0, mark_bytes)));
+    std::string converted;
+    if (!mark.empty()) head = converted = converted_head(head, mark);
+    return head.empty() ? Kind::text : format_of(head, name, settings).kind;
+}
+
+/// Writes the records' texts and ids. @param kind of the file that is read
+void write_records(const fs::path& file, Kind kind, const InputSettings& settings, const EmbedInput& to, TaskPool& pool) {
+    DocumentReader reader({file}, settings, pool);
+    const auto write_all = [&](std::ostream& texts, std::ostream* ids) {
+        while (const std::optional<DocumentBatch> batch = reader.next())
+            for (const Document& document : batch->documents) {
+                std::string_view text = document.text;
+                if (kind == Kind::wikipedia && text.ends_with('\n')) text.remove_suffix(1);
+                write_as_json_line(texts, text);
+                if (ids != nullptr) write_as_json_line(*ids, document.id);
+            }
+    };
+    write_atomically(to.file, [&](std::ostream& texts) {
+        if (to.ids.empty()) write_all(texts, nullptr);
+        else write_atomically(to.ids, [&](std::ostream& ids) { write_all(texts, &ids); });
+    });
+}
+
+/// Reads each record, or fails.
+InputSettings settings_for_records(InputSettings settings) {
+    settings.documents = "lines";
+    settings.lines = "as_written";
+    settings.sentences.none = true;
+    settings.most_bad = 0;
+    return settings;
+}
+
+EmbedInput input_of(const fs::path& file, const std::string& name, const InputSettings& settings, bool asks_for_fields,
+                    const fs::path& folder, TaskPool& pool) {
+    const Kind kind = kind_of_file(file, name, settings);
+    if (kind != Kind::text) {
+        EmbedInput found{.file = folder / "texts", .are_records = true};
+        if (!settings.id_field.empty()) found.ids = folder / "ids";
+        write_records(file, kind, settings_for_records(settings), found, pool);
+        return found;
+    }
+    if (asks_for_fields)
+        throw ConfigError(concat(name,
+                                 ": is plain text, whose lines have no fields\n  do: leave out --text-field and --id-field, ",
+                                 "or name the format with --format"));
+    return {.file = file};
+}
+
+}  // namespace
+
+EmbedInput prepare_embed_input(const fs::path& input, InputSettings settings, bool asks_for_fields, const fs::path& folder,
+                               std::size_t threads) {
+    const std::string name = input == standard_input ? "standard input" : input.string();
+    if (input != standard_input && !fs::exists(input)) throw DataError(concat(name, ": does not exist"));
+    if (fs::is_directory(input)) throw DataError(concat(name, ": is a folder, expected a file of texts"));
+    TaskPool pool(threads);
+    if (!needs_copy(input)) return input_of(input, name, settings, asks_for_fields, folder, pool);
+    const fs::path copy = folder / "input";
+    write_decompressed(input, copy, pool);
+    try {
+        return input_of(copy, name, settings, asks_for_fields, folder, pool);
+    } catch (const DataError& error) {  // messages name the input instead of its copy
+        std::string message = error.what();
+        for (std::size_t at = message.find(copy.string()); at != std::string::npos;
+             at = message.find(copy.string(), at + name.size()))
+            message.replace(at, copy.string().size(), name);
+        throw DataError(message);
+    }
+}
+
+}  // namespace bertpretrain

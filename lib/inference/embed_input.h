@@ -1,0 +1,31 @@
+#pragma once
+// Recognizes the format of what `embed` reads, and gets the texts of its records.
+
+#include <cstddef>
+#include <filesystem>
+#include <string>
+
+#include "text/formats/input_settings.h"
+
+namespace bertpretrain {
+
+/// What an input's texts are read from.
+struct EmbedInput {
+    std::filesystem::path file;   ///< lines of plain text, or JSON strings, one per line
+    bool are_records = false;     ///< whether it has JSON strings
+    std::filesystem::path ids{};  ///< the records' ids as JSON strings, one per line; empty: none
+};
+
+/// The files that prepare_embed_input() may leave in its folder.
+inline constexpr const char* embed_input_files[] = {"input", "texts", "ids"};
+
+/// Recognizes the format by content, as `shard` does. Plain text stays where it is, unless it is compressed or standard input,
+/// which become FOLDER/input. The texts of JSONL, CSV, TSV and Parquet, and the articles of dumps, are written to FOLDER/texts as
+/// they stand in the records, and their ids to FOLDER/ids.
+/// @param input a file, or "-": standard input  @param asks_for_fields whether a text or id field was named
+/// @throws ConfigError where fields were named and the input is plain text
+/// @throws DataError like DocumentReader, and when a single record is malformed, because each record has its row
+EmbedInput prepare_embed_input(const std::filesystem::path& input, InputSettings settings, bool asks_for_fields,
+                               const std::filesystem::path& folder, std::size_t threads);
+
+}  // namespace bertpretrain

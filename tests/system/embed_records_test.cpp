@@ -1,0 +1,131 @@
+// `embed` reads every format that `shard` reads, a vector per record, and writes .npy, .h5 and .parquet with the records' ids.
+#include "support/catch.h"
+#include "support/process.h"
+#include "system/small_run.h"
+
+using namespace bertpretrain::testing;
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+namespace {
+
+std::string embed_command(const fs::path& input, const fs::path& output, const std::string& options = "") {
+    return "env OMP_NUM_THREADS=1 " + train_program + " embed " + finished_run().run.string() + " " + input.string() +
+           " --output " + output.string() + " " + options;
+}
+
+CommandResult embed(const fs::path& input, const fs::path& output, const std::string& options = "") {
+    return run_command(embed_command(input, output, options));
+}
+
+CommandResult write_records(const fs::path& folder, int count) {
+    return run_command(PYTHON " tests/system/write_records.py " + folder.string() + " " + std::to_string(count));
+}
+
+}  // namespace
+
+TEST_CASE("records of every format have the vectors of sentence-transformers, in order, with their ids") {
+    NEEDS_TRAIN();
+    const TemporaryFolder folder;
+    const CommandResult written = write_records(folder.path(), 40);
+    if (lacks_package(written)) SKIP_TEST(skip::no_oracle, "no Python with pyarrow");
+    REQUIRE(written.exit_code == 0);
+    const std::vector<std::pair<std::string, std::string>> cases{
+        {"records.jsonl", "jsonl.npy"},    {"records.csv", "csv.h5"},      {"records.tsv", "tsv.parquet"},
+        {"records.parquet", "pq.parquet"}, {"records.jsonl.gz", "gz.npy"}, {"records.csv.zst", "zst.h5"}};
+    std::string files;
+    for (const auto& [input, output] : cases) {
+        const CommandResult done = embed(folder / input, folder / output, "--id-field id");
+        INFO(input << done.err);
+        REQUIRE(done.exit_code == 0);
+        CHECK(missing_words(done.err, {"records are longer than 64 tokens"}) == "");
+        CHECK_FALSE(fs::exists((folder / output).string() + ".partial"));
+        files += " " + (folder / output).string();
+    }
+    REQUIRE(run_command("cat " + (folder / "records.jsonl.gz").string() + " | " + embed_command("-", folder / "plain.parquet"))
+                .exit_code == 0);
+    REQUIRE(embed(folder / "records.parquet", folder / "ranks.npy", "--local-ranks 2").exit_code == 0);
+    files += " " + (folder / "plain.parquet").string() + " " + (folder / "ranks.npy").string();
+    CHECK((read_text(folder / "ranks.npy") == read_text(folder / "jsonl.npy")));
+    REQUIRE(run_command(train_program + " export " + finished_run().run.string() + " --format sentence-transformers --output " +
+                        (folder / "st").string())
+                .exit_code == 0);
+    const CommandResult compared = run_command("env OMP_NUM_THREADS=1 " PYTHON " tests/system/record_vectors.py " +
+                                               (folder / "st").string() + " " + (folder / "records.jsonl").string() + files);
+    if (lacks_package(compared)) SKIP_TEST(skip::no_oracle, "no Python with sentence-transformers, h5py and pyarrow");
+    INFO(compared.err);
+    REQUIRE(compared.exit_code == 0);
+    const json differences = json::parse(compared.out);
+    CHECK(differences.size() == cases.size() + 2);
+    for (const auto& [name, found] : differences.items()) {
+        CAPTURE(name, found.dump());
+        CHECK(found.at(0).get<double>() < 1e-6);
+        CHECK(found.at(1).get<bool>() == (name != "plain.parquet" && name != "ranks.npy"));
+    }
+    CHECK(run_command(train_program + " compare " + (folder / "jsonl.npy").string() + " " + (folder / "csv.h5").string())
+              .exit_code == 0);
+}
+
+TEST_CASE("compressed plain text has a vector per line, as uncompressed text has") {
+    NEEDS_TRAIN();
+    const TemporaryFolder folder;
+    write_text(folder / "text", "One line.\n\nThe third, with a comma.\n");
+    REQUIRE(run_command("gzip -k " + (folder / "text").string()).exit_code == 0);
+    REQUIRE(embed(folder / "text", folder / "plain.npy").exit_code == 0);
+    REQUIRE(embed(folder / "text.gz", folder / "packed.npy").exit_code == 0);
+    CHECK((read_text(folder / "plain.npy") == read_text(folder / "packed.npy")));
+}
+
+TEST_CASE("an interrupted embedding of records continues with other ranks, but not with other ids") {
+    NEEDS_TRAIN();
+    const TemporaryFolder folder;
+    if (write_records(folder.path(), 13'000).exit_code != 0) SKIP_TEST(skip::no_oracle, "no Python with pyarrow");
+    REQUIRE(embed(folder / "records.jsonl", folder / "right.parquet", "--id-field id").exit_code == 0);
+    const fs::path killed = folder / "killed.parquet";
+    {
+        Process process(embed_command(folder / "records.jsonl", killed, "--id-field id"));
+        REQUIRE(wait_until(process, [&] {  // a part is done: its entry in the list is no longer -1
+            const std::string marks = read_text(killed.string() + ".partial/done");
+            return marks.find('\0') != std::string::npos;
+        }));
+        process.send(SIGKILL);
+        process.wait();
+    }
+    const CommandResult other = embed(folder / "records.jsonl", killed, "--id-field price");
+    CHECK(other.exit_code == 2);
+    CHECK(missing_words(other.err, {"begun with a different ids_crc32"}) == "");
+    const CommandResult resumed = embed(folder / "records.jsonl", killed, "--id-field id --local-ranks 2");
+    INFO(resumed.err);
+    REQUIRE(resumed.exit_code == 0);
+    CHECK(missing_words(resumed.err, {"continuing with"}) == "");
+    CHECK((read_text(killed) == read_text(folder / "right.parquet")));
+}
+
+TEST_CASE("embed refuses a malformed record, a field that is missing, and ids that a text file cannot hold") {
+    NEEDS_TRAIN();
+    const TemporaryFolder folder;
+    const fs::path output = folder / "vectors.npy";
+    write_text(folder / "bad.jsonl", "{\"text\": \"one\", \"id\": \"a\\nb\"}\n{\"text\": 2, \"id\": \"c\"}\n");
+    const CommandResult bad = embed(folder / "bad.jsonl", output);
+    CHECK(bad.exit_code == 3);
+    CHECK(missing_words(bad.err, {"bad.jsonl:2", "its field \"text\" is a number"}) == "");
+    const CommandResult piped = run_command("cat " + (folder / "bad.jsonl").string() + " | " + embed_command("-", output));
+    CHECK(piped.exit_code == 3);
+    CHECK(missing_words(piped.err, {"standard input:2"}) == "");
+    const CommandResult field = embed(folder / "bad.jsonl", output, "--text-field body");
+    CHECK(field.exit_code == 3);
+    CHECK(missing_words(field.err, {"has no field \"body\""}) == "");
+    write_text(folder / "good.jsonl", "{\"text\": \"one\", \"id\": \"a\\nb\"}\n");
+    const CommandResult ids = embed(folder / "good.jsonl", output, "--id-field id");
+    CHECK(ids.exit_code == 3);
+    CHECK(missing_words(ids.err, {"row 1 has a line break", ".h5 or .parquet"}) == "");
+    CHECK_FALSE(fs::exists(output));
+    write_text(folder / "text", "plain\n");
+    const CommandResult plain = embed(folder / "text", folder / "other.npy", "--id-field id");
+    CHECK(plain.exit_code == 2);
+    CHECK(missing_words(plain.err, {"text: is plain text", "--id-field"}) == "");
+    write_text(folder / "other.ids.txt", "mine\n");
+    const CommandResult beside = embed(folder / "good.jsonl", folder / "other.npy", "--id-field id");
+    CHECK(beside.exit_code == 2);
+    CHECK(missing_words(beside.err, {"other.ids.txt: exists"}) == "");
+}
