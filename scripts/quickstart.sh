@@ -81,6 +81,7 @@ if (($(wc -l <"$output/sentences.txt") > 1)); then
   rm -f "$output/sentences.npy" # of an earlier run; `embed` replaces no file
   build/release/bertpretrain embed "$output/run" "$output/sentences.txt" --output "$output/sentences.npy" >"$output/embed.log" 2>&1 ||
     { cat "$output/embed.log" >&2; exit 1; }
-  .venv/bin/python scripts/nearest_sentences.py "$output/sentences.txt" "$output/sentences.npy"
+  build/release/bertpretrain neighbours "$output/sentences.npy" --text "$output/sentences.txt" --spread 5 --center --top 1 \
+    2>"$output/neighbours.log" || { cat "$output/neighbours.log" >&2; exit 1; }
 else echo "the text has fewer than two such lines: nothing to compare"; fi
 phase ""

@@ -11,6 +11,7 @@ void add_evaluate_command(CLI::App& app, int& exit_code);
 void add_export_command(CLI::App& app);
 void add_embed_command(CLI::App& app, int& exit_code);
 void add_predict_command(CLI::App& app);
+void add_neighbours_command(CLI::App& app);
 void add_average_command(CLI::App& app);
 void add_inspect_command(CLI::App& app);
 void add_config_command(CLI::App& app);

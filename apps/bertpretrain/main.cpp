@@ -52,6 +52,7 @@ int main(int argc, char** argv) {
     bertpretrain::add_train_command(app, exit_code);
     bertpretrain::add_evaluate_command(app, exit_code);
     bertpretrain::add_embed_command(app, exit_code);
+    bertpretrain::add_neighbours_command(app);
     bertpretrain::add_predict_command(app);
     bertpretrain::add_export_command(app);
     bertpretrain::add_average_command(app);

@@ -254,15 +254,6 @@ def sample_sentences(world):
     expect_equal(world.run("sample_sentences.py", NAME, "--masked"), "one two three [MASK] five six seven\n")
 
 
-@case("nearest_sentences.py")
-def nearest_sentences(world):
-    import numpy
-    world.write(NAME, "one\ntwo\n")
-    with open(world.home / f"{NAME}.npy", "wb") as file:
-        numpy.save(file, numpy.eye(2))
-    expect("-1.000  two" in world.run("nearest_sentences.py", NAME, f"{NAME}.npy"), "the nearest sentence is missing")
-
-
 @case("busy_tests.py")
 def busy_tests(world):
     world.stand_in("ctest", 'echo "  Test #1: core"')

@@ -1,0 +1,55 @@
+#include "inference/embedded_texts.h"
+
+#include <system_error>
+
+#include <unistd.h>
+
+#include "core/error.h"
+#include "core/files/files.h"
+#include "core/strings.h"
+#include "inference/embed_input.h"
+#include "inference/text_lines.h"
+
+namespace bertpretrain {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A folder for copies, which is removed with its files.
+struct CopyFolder {
+    fs::path path = fs::temp_directory_path() / concat("bertpretrain_texts_", ::getpid());
+    CopyFolder() { make_writable_folder(path); }
+    CopyFolder(const CopyFolder&) = delete;
+    CopyFolder& operator=(const CopyFolder&) = delete;
+    ~CopyFolder() {
+        std::error_code ignored;
+        fs::remove_all(path, ignored);
+    }
+};
+
+}  // namespace
+
+std::map<std::int64_t, std::string> texts_of_rows(const fs::path& input, const InputSettings& settings, std::int64_t rows,
+                                                  const std::set<std::int64_t>& wanted, std::size_t threads) {
+    const CopyFolder folder;
+    const EmbedInput found = prepare_embed_input(input, settings, false, folder.path, threads);
+    TextSurvey text = found.are_records ? survey_records(found.file, input.string()) : survey_text(found.file);
+    if (text.must_convert) {
+        const fs::path copy = folder.path / "converted";
+        write_atomically(copy, [&](std::ostream& out) { write_as_lines(found.file, out); });
+        text = survey_text(copy);
+    }
+    if (text.lines != rows)
+        throw DataError(concat(input.string(), ": has ", with_thousands(text.lines), " texts, and the vectors have ",
+                               with_thousands(rows), " rows; expected as many\n  do: name the file whose vectors they are"));
+    std::map<std::int64_t, std::string> texts;
+    for (const TextPart& part : text.parts) {
+        const auto first = wanted.lower_bound(part.first_line), last = wanted.lower_bound(part.first_line + part.lines);
+        if (first == last) continue;
+        const std::vector<std::string> lines = read_lines(text, part);
+        for (auto row = first; row != last; ++row) texts[*row] = lines[static_cast<std::size_t>(*row - part.first_line)];
+    }
+    return texts;
+}
+
+}  // namespace bertpretrain

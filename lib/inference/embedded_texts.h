@@ -1,0 +1,22 @@
+#pragma once
+// The texts whose vectors a file has.
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <set>
+#include <string>
+
+#include "text/formats/input_settings.h"
+
+namespace bertpretrain {
+
+/// Returns some of the texts that `embed` makes vectors of, by their rows.
+/// @param rows of the vectors  @param wanted row numbers from 0
+/// @throws DataError when the input has another number of texts than there are rows; also errors of prepare_embed_input(), which
+/// needs a folder for temporary files
+std::map<std::int64_t, std::string> texts_of_rows(const std::filesystem::path& input, const InputSettings& settings,
+                                                  std::int64_t rows, const std::set<std::int64_t>& wanted, std::size_t threads);
+
+}  // namespace bertpretrain
