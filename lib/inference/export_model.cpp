@@ -1,6 +1,7 @@
 #include "inference/export_model.h"
 
 #include <algorithm>
+#include <optional>
 #include <system_error>
 #include <vector>
 
@@ -12,6 +13,7 @@
 #include "core/error.h"
 #include "core/files/files.h"
 #include "inference/hf_folder.h"
+#include "inference/model_card.h"
 #include "inference/pt_export.h"
 #include "inference/sentence_folder.h"
 #include "inference/torchscript_module.h"
@@ -39,6 +41,13 @@ void write_and_check(const LoadedModel& model, const std::string& format, const 
     else if (format == "torchscript") export_torchscript(model, place);
     else
         throw ConfigError(concat("--format ", format, ": expected hf, sentence-transformers, nvidia, state_dict or torchscript"));
+}
+
+/// Writes README.md into a folder for Hugging Face's hub. @param name of the folder's final place
+void write_card(const LoadedModel& model, const std::string& format, const SentenceSettings& sentences, const fs::path& folder,
+                const std::string& name) {
+    if (format == "hf") write_atomically(folder / "README.md", model_card(model, name, std::nullopt));
+    if (format == "sentence-transformers") write_atomically(folder / "README.md", model_card(model, name, sentences));
 }
 
 /// Returns the regular files below a folder, sorted by path.
@@ -91,6 +100,8 @@ void export_model(const LoadedModel& model, const std::string& format, const fs:
     std::error_code ignored;
     try {
         write_and_check(model, format, sentences, partial);
+        write_card(model, format, sentences, partial,
+                   fs::absolute(output / "").lexically_normal().parent_path().filename().string());
         write_export_lineage(model, format, partial, output);
         if (fs::is_directory(partial))
             for (const auto& entry : fs::recursive_directory_iterator(partial)) flush_to_disk(entry.path());

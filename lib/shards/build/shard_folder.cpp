@@ -13,8 +13,10 @@
 #include "core/error.h"
 #include "core/files/files.h"
 #include "core/files/sha256.h"
+#include "core/markdown.h"
 #include "core/output/log.h"
 #include "core/strings.h"
+#include "shards/dataset_card.h"
 #include "shards/entropy.h"
 #include "tokens/vocabulary/vocabulary_file.h"
 
@@ -195,6 +197,18 @@ void ShardFolder::write(const std::string& file, std::int64_t rows, std::int64_t
     for (std::size_t id = 0; id < label_counts_.size(); ++id) label_counts_[id] += labels.counts[id];
 }
 
+namespace {
+
+/// Writes README.md, but not over one with a licence, which a person has completed.
+void write_card(const fs::path& folder, const Manifest& manifest) {
+    const fs::path card = folder / "README.md";
+    if (fs::exists(card) && read_file(card).find(licence_yaml) == std::string::npos) return;
+    write_atomically(card,
+                     dataset_card(manifest, fs::absolute(folder / "").lexically_normal().parent_path().filename().string()));
+}
+
+}  // namespace
+
 Manifest ShardFolder::finish(std::vector<FileDigest> corpus) {
     manifest_.corpus = std::move(corpus);
     manifest_.unigram_cross_entropy = entropy_of_counts(label_counts_);
@@ -204,6 +218,7 @@ Manifest ShardFolder::finish(std::vector<FileDigest> corpus) {
     if (!replaced_vocabulary_.empty() && replaced_vocabulary_ != manifest_.vocabulary.file)
         remove_file(folder_ / replaced_vocabulary_);
     write_manifest(folder_, manifest_);
+    write_card(folder_, manifest_);
     remove_file(folder_ / building_name);
     return manifest_;
 }
