@@ -25,6 +25,7 @@ public:
     std::filesystem::path tensorboard() const { return folder_ / "tensorboard"; }
     std::filesystem::path loss_picture() const { return folder_ / "loss.svg"; }
     std::filesystem::path checkpoints() const { return folder_ / "checkpoints"; }
+    std::filesystem::path run_id() const { return folder_ / "run_id"; }
     std::filesystem::path exit_record() const { return folder_ / "exit.json"; }
     /// @param number from 1
     std::filesystem::path phase(std::size_t number, const std::string& name) const;

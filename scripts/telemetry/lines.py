@@ -1,7 +1,9 @@
 """Reads the lines that telemetry.command gets: those of metrics.jsonl, events.jsonl and devices.jsonl, as they are written."""
 import argparse
+import hashlib
 import importlib
 import json
+import os
 import pathlib
 import sys
 
@@ -28,18 +30,28 @@ def records(stream=sys.stdin):
 
 
 def run_folder(description):
-    """Returns the run's folder, the only argument of the command."""
+    """Returns the run's folder, the only argument of the command. The help names the script by its path, which works from any folder."""
+    script = pathlib.Path(sys.argv[0])
+    description = description.replace(f"scripts/telemetry/{script.name}", str(script.resolve()))
     parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=pathlib.Path, metavar="RUN_FOLDER")
     return parser.parse_args().folder.resolve()
 
 
+def run_id(folder):
+    """Returns the run's id, which its folder got when it was created. Runs of earlier versions have none: a hash of the path."""
+    try:
+        return (folder / "run_id").read_text().strip()
+    except OSError:
+        return hashlib.sha256(os.fsencode(folder)).hexdigest()[:16]
+
+
 def package(name):
-    """Imports a package, or ends the command with a message."""
+    """Imports a package, or ends the command with a message and exit code 1."""
     try:
         return importlib.import_module(name)
-    except ModuleNotFoundError as error:
-        sys.exit(f"{name} cannot be imported ({error}), so the run is not sent to it; install it: {sys.executable} -m pip install {name}")
+    except ImportError as error:
+        sys.exit(f"{name} cannot be imported ({error}), so the run is not sent to it; do: {sys.executable} -m pip install {name}")
 
 
 def settings_of(folder):

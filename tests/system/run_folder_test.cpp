@@ -133,3 +133,19 @@ TEST_CASE("a start that is refused because another process trains in the folder 
     first.send(SIGTERM);
     CHECK(first.wait() == 128 + SIGTERM);
 }
+
+TEST_CASE("a run's id stays in resumes and copies, and a folder that is deleted and trained in again gets another") {
+    NEEDS_TRAIN();
+    const TemporaryFolder folder;
+    const fs::path config = write_experiment(folder, {{"schedule", {{"total_steps", 2}}}});
+    const fs::path run = folder / "run";
+    REQUIRE(train(config, run).exit_code == 0);
+    const std::string id = read_text(run / "run_id");
+    CHECK(id.size() == 17);
+    CHECK(id.find_first_not_of("0123456789abcdef") == 16);
+    fs::rename(run, folder / "moved");
+    REQUIRE(train(config, folder / "moved", "--set schedule.total_steps=3").exit_code == 0);
+    CHECK(read_text(folder / "moved/run_id") == id);
+    REQUIRE(train(config, run).exit_code == 0);
+    CHECK(read_text(run / "run_id") != id);
+}

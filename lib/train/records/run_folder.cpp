@@ -1,6 +1,9 @@
 #include "train/records/run_folder.h"
 
 #include <algorithm>
+#include <iomanip>
+#include <random>
+#include <sstream>
 #include <string_view>
 #include <utility>
 
@@ -36,6 +39,19 @@ void require_no_checkpoint(const std::filesystem::path& folder) {
                                  whole.parent_path().string()));
 }
 
+namespace {
+
+/// Writes a random id of 16 hexadecimal digits into a folder that has none.
+void give_id(const RunPaths& paths) {
+    if (std::filesystem::exists(paths.run_id())) return;
+    std::random_device random;
+    std::ostringstream id;
+    id << std::hex << std::setfill('0') << std::setw(8) << random() << std::setw(8) << random() << '\n';
+    write_atomically(paths.run_id(), id.str());
+}
+
+}  // namespace
+
 RunFolder::RunFolder(std::filesystem::path path, Role role) : paths_(std::move(path)) {
     if (role == Role::joins) return;
     make_writable_folder(paths_.folder());
@@ -43,6 +59,7 @@ RunFolder::RunFolder(std::filesystem::path path, Role role) : paths_(std::move(p
     hold_->lock.emplace(hold_->folder);
     mark_ = hold_->lock->mark();
     write_own_files_in(hold_->folder);
+    give_id(RunPaths(hold_->folder.by_descriptor()));
 }
 
 bool RunFolder::has(const std::string& mark) {

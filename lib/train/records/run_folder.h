@@ -26,7 +26,8 @@ class RunFolder {
 public:
     enum class Role { takes, joins };
 
-    /// takes: creates the folder and locks it for this process. joins: does nothing until has().
+    /// takes: creates the folder, locks it for this process, and gives it an id that copies of it keep (RunPaths::run_id()).
+    /// joins: does nothing until has().
     /// @throws ConfigError when the folder is not writable, or another process is training in it
     RunFolder(std::filesystem::path path, Role role = Role::takes);
 
