@@ -14,9 +14,11 @@
 #include "measured.h"
 #include "rank_options.h"
 
+#include "checkpoint/checkpoint_files.h"
 #include "checkpoint/checkpoint_store.h"
 #include "checkpoint/find_weights.h"
 #include "core/error.h"
+#include "core/files/files.h"
 #include "core/output/log.h"
 #include "core/strings.h"
 #include "inference/cross_validation.h"
@@ -30,6 +32,7 @@
 #include "shards/check/vocabulary_match.h"
 #include "shards/manifest.h"
 #include "shards/remote_folder.h"
+#include "storage/object_url.h"
 #include "telemetry/run_paths.h"
 
 namespace bertpretrain {
@@ -62,6 +65,32 @@ std::vector<std::string> chosen_checkpoints(const EvaluateArguments& arguments, 
     return nlohmann::json::parse(world.text_of_first(chosen.dump()));
 }
 
+/// A folder of shards, and its name where there are several.
+struct NamedFolder {
+    std::string name, folder;
+    bool operator==(const NamedFolder&) const = default;
+};
+
+/// Returns the folders of held-out shards of the run that trained the model, as its checkpoint records them: held_out_shards,
+/// else training_shards. @throws ConfigError where none is recorded, or a local one is missing
+std::vector<NamedFolder> own_shards(const LoadedModel& model) {
+    const std::string advice = "\n  do: give --shards DIR, --probe TSV or both";
+    if (model.is_foreign)
+        throw ConfigError(concat("evaluate: nothing to measure ", model.folder.string(), " on, which is not a run's", advice));
+    const nlohmann::json data = nlohmann::json::parse(read_file(model.folder / settings_file)).at("data");
+    const nlohmann::json held_out = data.value("held_out_shards", nlohmann::json()), training = data.at("training_shards");
+    std::vector<NamedFolder> folders;
+    if (held_out.is_string()) folders.push_back({"", held_out});
+    else if (training.is_string()) folders.push_back({"", training});
+    else
+        for (const nlohmann::json& source : training) folders.push_back({source.at("path"), source.at("path")});
+    for (const NamedFolder& source : folders)
+        if (!is_object_url(source.folder) && !fs::exists(source.folder))
+            throw ConfigError(
+                concat(model.folder.string(), ": the shards of its run, ", source.folder, ", were not found", advice));
+    return folders;
+}
+
 /// Measures models on the same shards and the same task. Reopens the shards only for a model of another shape.
 class Measuring {
 public:
@@ -77,7 +106,9 @@ public:
         const fs::path found = found_by_first(world_, checkpoint);
         together(world_, [&] {
             model = load_model(found, arguments_.precision == "bf16" ? at::kBFloat16 : at::kFloat, device_);
-            if (!arguments_.shards.empty()) open_shards_for(model);
+            if (!arguments_.shards.empty()) sources_ = {{"", arguments_.shards}};
+            else if (arguments_.probe.empty()) take_own_shards(model);
+            if (!sources_.empty()) open_shards_for(model);
         });
         Measured measured{checkpoint, model.step, std::nullopt, std::nullopt};
         if (batches_) measured.record = evaluate(*model.model, *batches_, world_, model.step);
@@ -86,6 +117,19 @@ public:
     }
 
 private:
+    /// Takes the held-out shards of the run that trained the model. @throws ConfigError when they are not known, or are not those
+    /// of the model before
+    void take_own_shards(const LoadedModel& model) {
+        std::vector<NamedFolder> own = own_shards(model);
+        if (!sources_.empty() && sources_ != own)
+            throw ConfigError(
+                concat(model.folder.string(), ": its run has other shards than that of the model before: ", own.front().folder,
+                       ", ", sources_.front().folder, "\n  do: give --shards DIR, so that all are measured on the same text"));
+        if (sources_.empty() && world_.rank() == 0)
+            for (const NamedFolder& source : own) log_info(concat("shards of the run: ", source.folder));
+        sources_ = std::move(own);
+    }
+
     /// @throws NumbersError on rank 0 when a vector is not finite
     ProbeResult probed(const LoadedModel& model) {
         ModelTokenizer tokenizer;
@@ -118,14 +162,15 @@ private:
     void open_shards_for(LoadedModel& model) {
         require_all(model, "an evaluation");
         if (model.sequence_length == 0) model.sequence_length = length_of_shards(model);
-        if (!model.vocabulary.empty()) refuse_other_vocabulary(local_shard_folder(arguments_.shards, cache()), model.vocabulary);
+        if (!model.vocabulary.empty())
+            refuse_other_vocabulary(local_shard_folder(sources_.front().folder, cache()), model.vocabulary);
         open_shards({model.sequence_length, shape_of(model.config).longest_sequence, shape_of(model.config).vocab_size,
                      shape_of(model.config).next_sentence, model.document_end});
     }
 
     /// The sequence length for a model that does not record its own.
     std::int64_t length_of_shards(const LoadedModel& model) const {
-        const auto manifest = read_manifest(local_shard_folder(arguments_.shards, cache()));
+        const auto manifest = read_manifest(local_shard_folder(sources_.front().folder, cache()));
         return manifest ? manifest->settings.sequence_length : shape_of(model.config).longest_sequence;
     }
 
@@ -138,8 +183,9 @@ private:
         settings_.world_size = world_.size();
         settings_.device = device_;
         const ShardKind kind = arguments_.kind == "training" ? ShardKind::training : ShardKind::held_out;
-        const std::vector<EvaluationSource> one{{"", copied_shards(arguments_.shards, kind, cache())}};
-        batches_ = std::make_unique<EvaluationBatches>(one, settings_);
+        std::vector<EvaluationSource> sources;
+        for (const NamedFolder& source : sources_) sources.push_back({source.name, copied_shards(source.folder, kind, cache())});
+        batches_ = std::make_unique<EvaluationBatches>(sources, settings_);
     }
 
     /// The folder for copies of an object store.
@@ -151,6 +197,7 @@ private:
     World& world_;
     at::Device device_;
     EvaluationSettings settings_;
+    std::vector<NamedFolder> sources_;
     std::unique_ptr<EvaluationBatches> batches_;
     LabelledTexts task_;
 };
@@ -166,8 +213,6 @@ void refuse_regression(const EvaluateArguments& arguments, const std::vector<Mea
 }
 
 int run(const EvaluateArguments& arguments) {
-    if (arguments.shards.empty() && arguments.probe.empty())
-        throw ConfigError("evaluate: nothing to measure\n  do: give --shards DIR, --probe TSV or both");
     const Launch launch = read_launch();
     if (const auto code = run_as_local_ranks(arguments.local_ranks, launch)) return *code;
     const at::Device device = device_named(arguments.device, launch.local_rank);
@@ -201,8 +246,9 @@ void add_evaluate_command(CLI::App& app, int& exit_code) {
     command->add_option("checkpoints", arguments->checkpoints, "Checkpoint folders, or run folders (their newest checkpoints)")
         ->required();
     command->add_flag("--all", arguments->all, "Measure all complete checkpoints of the runs");
-    CLI::Option* const shards =
-        command->add_option("--shards", arguments->shards, "The folder of shards, also of an object store: s3://BUCKET/FOLDER");
+    CLI::Option* const shards = command->add_option(
+        "--shards", arguments->shards,
+        "The folder of shards, also of an object store: s3://BUCKET/FOLDER. Default, without --probe: that of the run");
     command
         ->add_option("--cache-folder", arguments->cache_folder,
                      "Where shards of an object store are copied to. Default: this user's, in the folder for temporary files")

@@ -45,16 +45,29 @@ std::string token_text(const Vocabulary& vocabulary, std::int32_t id) {
     return id < vocabulary.size() ? vocabulary.token(id) : concat("[", id, "]");
 }
 
+/// The text that a token stands for, as transformers' decode() returns it for byte-level BPE; other tokens as they are.
+std::string decoded_text(const Vocabulary& vocabulary, std::int32_t id) {
+    return id < vocabulary.size() ? vocabulary.decoded(id) : token_text(vocabulary, id);
+}
+
 nlohmann::ordered_json json_of(const std::string& text, const PredictedText& predicted, const Vocabulary& vocabulary) {
     nlohmann::ordered_json out{{"text", text}, {"masks", nlohmann::ordered_json::array()}};
     for (std::size_t m = 0; m < predicted.guesses.size(); ++m) {
         nlohmann::ordered_json guesses = nlohmann::ordered_json::array();
         for (const TokenGuess& guess : predicted.guesses[m])
-            guesses.push_back(
-                {{"id", guess.id}, {"token", token_text(vocabulary, guess.id)}, {"probability", guess.probability}});
+            guesses.push_back({{"id", guess.id},
+                               {"token", token_text(vocabulary, guess.id)},
+                               {"token_str", decoded_text(vocabulary, guess.id)},
+                               {"probability", guess.probability}});
         out["masks"].push_back({{"position", predicted.mask_positions[m]}, {"guesses", guesses}});
     }
     return out;
+}
+
+/// A token in the table: in quotes where its white space would be overlooked.
+std::string shown_text(const Vocabulary& vocabulary, std::int32_t id) {
+    const std::string text = displayable(decoded_text(vocabulary, id));
+    return vocabulary.is_byte_level() ? concat('"', text, '"') : text;
 }
 
 std::string text_of(const std::string& text, const PredictedText& predicted, const Vocabulary& vocabulary) {
@@ -62,7 +75,7 @@ std::string text_of(const std::string& text, const PredictedText& predicted, con
     for (const MaskGuesses& guesses : predicted.guesses) {
         std::vector<std::string> parts;
         for (const TokenGuess& guess : guesses)
-            parts.push_back(concat(displayable(token_text(vocabulary, guess.id)), " ", fixed(100 * guess.probability, 1), " %"));
+            parts.push_back(concat(shown_text(vocabulary, guess.id), " ", fixed(100 * guess.probability, 1), " %"));
         out += concat("  ", join(parts), "\n");
     }
     return out;

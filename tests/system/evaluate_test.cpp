@@ -64,3 +64,49 @@ TEST_CASE("a checkpoint that is worse than the baseline gives exit 6, another gi
     CHECK(missing_words(worse.err, {early, "held-out mlm_loss", "is worse than that of", late}) == "");
     CHECK(evaluate(early, "--tolerance 0.9 --baseline " + late).exit_code == 0);
 }
+
+TEST_CASE("evaluate without --shards measures on the held-out shards of the run, and says what to do where they are gone") {
+    NEEDS_TRAIN();
+    const TemporaryFolder folder;
+    const std::string run = finished_run().run.string(), command = "env OMP_NUM_THREADS=1 " + train_program + " evaluate ";
+    const CommandResult own = run_command(command + run + " --json");
+    INFO(own.err);
+    REQUIRE(own.exit_code == 0);
+    CHECK(own.out == evaluate(run, "--json").out);
+    CHECK(missing_words(own.err, {"shards of the run: " + sample_data().shards.string()}) == "");
+
+    fs::copy(sample_data().shards, folder / "shards", fs::copy_options::recursive);
+    const fs::path config = write_experiment(
+        folder, {{"data", {{"training_shards", (folder / "shards").string()}}}, {"schedule", {{"total_steps", 2}}}});
+    REQUIRE(train(config, folder / "run").exit_code == 0);
+    const CommandResult two = run_command(command + run + " " + (folder / "run").string());
+    CHECK(two.exit_code == 2);
+    CHECK(missing_words(two.err, {"other shards than that of the model before", "--shards DIR"}) == "");
+    fs::remove_all(folder / "shards");
+    const CommandResult gone = run_command(command + (folder / "run").string());
+    CHECK(gone.exit_code == 2);
+    CHECK(missing_words(gone.err, {(folder / "shards").string(), "were not found", "--shards DIR"}) == "");
+    REQUIRE(run_command(train_program + " export " + run + " --format hf --output " + (folder / "hf").string()).exit_code == 0);
+    const CommandResult foreign = run_command(command + (folder / "hf").string());
+    CHECK(foreign.exit_code == 2);
+    CHECK(missing_words(foreign.err, {"nothing to measure", "--probe TSV"}) == "");
+}
+
+TEST_CASE("evaluate without --shards gives each source's loss of a run with several, as the run measured them") {
+    NEEDS_TRAIN();
+    const TemporaryFolder folder;
+    fs::copy(sample_data().shards, folder / "second", fs::copy_options::recursive);
+    const fs::path config =
+        write_experiment(folder, {{"data",
+                                   {{"training_shards", json::array({{{"path", sample_data().shards.string()}, {"weight", 1}},
+                                                                     {{"path", (folder / "second").string()}, {"weight", 1}}})}}},
+                                  {"schedule", {{"total_steps", 2}}}});
+    REQUIRE(train(config, folder / "run").exit_code == 0);
+    const CommandResult own =
+        run_command("env OMP_NUM_THREADS=1 " + train_program + " evaluate " + (folder / "run").string() + " --json");
+    INFO(own.err);
+    REQUIRE(own.exit_code == 0);
+    const json both = json::parse(own.out), one = json::parse(evaluate((folder / "run").string(), "--json").out);
+    CHECK(both.at("sequences").get<int>() == 2 * one.at("sequences").get<int>());
+    CHECK(std::fabs(both.at("mlm_loss").get<double>() - one.at("mlm_loss").get<double>()) < 1e-5);
+}

@@ -33,11 +33,13 @@ def main(model, predicted):
         assert len(theirs) == len(ours["masks"]), ours["text"]
         for mask, guesses in zip(ours["masks"], theirs):
             probability = {guess["token"]: guess["score"] for guess in guesses}
+            shown = {guess["token"]: guess["token_str"] for guess in guesses}
             ids = [guess["id"] for guess in mask["guesses"]]
             found["masks"] += 1
             found["same_ids"] += ids == [guess["token"] for guess in guesses[:len(ids)]]
             for guess in mask["guesses"]:
                 assert tokenizer.convert_ids_to_tokens(guess["id"]) == guess["token"]
+                assert guess["token_str"] == shown[guess["id"]], (guess, shown[guess["id"]])
                 difference = abs(guess["probability"] - probability[guess["id"]])
                 found["largest_difference"] = max(found["largest_difference"], difference)
             least = probability[ids[-1]]

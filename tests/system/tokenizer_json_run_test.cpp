@@ -57,7 +57,8 @@ TEST_CASE("a run on a byte-level BPE carries it, and transformers loads the expo
 
     write_text(folder / "texts", "The [MASK] of the sample.\nZo\u00e9 [MASK] [MASK] 42 \u65e5\u672c!\nIt is [MASK], too\n");
     const std::string model = run.string(), texts = (folder / "texts").string(), hf = (folder / "hf").string();
-    needed_command(train_program + " predict " + model + " --json < " + texts + " > " + (folder / "predicted").string());
+    needed_command(train_program + " predict " + model + " --json --top 600 < " + texts + " > " +
+                   (folder / "predicted").string());
     needed_command("cat " + texts + " | " + train_program + " embed " + model + " - --output " + (folder / "ours.npy").string());
     needed_command(train_program + " export " + model + " --format hf --output " + hf);
     needed_command("cat " + texts + " | " + train_program + " embed " + hf + " - --output " + (folder / "hf.npy").string());
@@ -80,6 +81,9 @@ TEST_CASE("a run on a byte-level BPE carries it, and transformers loads the expo
     REQUIRE(compared.exit_code == 0);
     CHECK(json::parse(compared.out).at("masks") == 4);
     CHECK(json::parse(compared.out).at("largest_difference").get<double>() < 1e-5);
+    const std::string table = needed_command(train_program + " predict " + model + " 'The [MASK] of it' --top 600").out;
+    CHECK(table.find("\" the\" ") != std::string::npos);  // with its space, not as \u0120the
+    CHECK(table.find("\u0120") == std::string::npos);
 }
 
 TEST_CASE("a run on a byte-level BPE is the same after a resume, and another run begins with its weights and tokenizer") {

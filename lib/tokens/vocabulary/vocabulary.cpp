@@ -8,6 +8,7 @@
 #include <utility>
 
 #include <zlib.h>
+#include <nlohmann/json.hpp>
 
 #include "core/error.h"
 #include "core/files/files.h"
@@ -172,6 +173,15 @@ bool Vocabulary::continues_word(std::int32_t id) const {
     if (!is_byte_level_) return !text.starts_with(space_sign_);
     const std::optional<std::string> bytes = bytes_of_token(text);
     return bytes && !starts_with_white_space(*bytes);
+}
+
+std::string Vocabulary::decoded(std::int32_t id) const {
+    if (!is_byte_level_ || std::ranges::binary_search(added_, id)) return token(id);
+    const std::optional<std::string> bytes = bytes_of_token(token(id));
+    if (!bytes) return token(id);
+    // JSON is UTF-8, so a round trip through it replaces what is not.
+    using nlohmann::json;
+    return json::parse(json(*bytes).dump(-1, ' ', false, json::error_handler_t::replace)).get<std::string>();
 }
 
 std::vector<std::int32_t> Vocabulary::replacements() const {

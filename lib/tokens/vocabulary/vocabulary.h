@@ -70,6 +70,9 @@ public:
     bool continues_word(std::int32_t id) const;
     /// Whether this is a byte-level vocabulary, in which a word's first token includes the space before the word.
     bool is_byte_level() const { return is_byte_level_; }
+    /// Returns the text that a token stands for, in UTF-8: of byte-level BPE the token's bytes, U+FFFD in place of those that are
+    /// no whole character; else the token itself. An added token stands for itself.
+    std::string decoded(std::int32_t id) const;
     /// Whether a token's white space marks where a word begins, in byte-level BPE, Unigram and SentencePiece. Otherwise "##"
     /// marks that a token continues one.
     bool marks_word_starts() const { return is_byte_level_ || !space_sign_.empty(); }
