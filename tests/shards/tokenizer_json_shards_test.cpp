@@ -177,6 +177,7 @@ TEST_CASE("a tokenizer.json is refused with a reference script's rules, and wher
     CHECK_THROWS_WITH(make_tokenizer(samples, files.folder / "given.json"), Catch::Contains("--compatible-with nvidia"));
     definition["added_tokens"].erase(3);
     write_text(files.folder / "given.json", definition.dump());
-    CHECK_THROWS_WITH(build_shards(files.settings()), Catch::Contains("role cls (looked for [CLS], <s>, <|startoftext|>)"));
+    CHECK_THROWS_WITH(build_shards(files.settings()),
+                      Catch::Contains("role cls (looked for [CLS], <s>, <|startoftext|>, <cls>)"));
     CHECK_FALSE(std::filesystem::exists(files.folder / "shards"));
 }

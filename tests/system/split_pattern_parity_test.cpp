@@ -50,7 +50,7 @@ Counts check_cases(const std::filesystem::path& file, const std::string& scalars
         INFO(row["steps"].dump());
         std::optional<WordSplitter> splitter;
         try {
-            splitter.emplace(read_byte_level_splits(JsonPart(part, "tokenizer.json")), "tokenizer.json");
+            splitter.emplace(read_pre_tokenizer(JsonPart(part, "tokenizer.json")).steps, "tokenizer.json");
         } catch (const DataError& error) {
             CHECK(std::string(error.what()).size() > 30);
             ++counts.refused;

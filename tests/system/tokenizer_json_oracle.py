@@ -2,6 +2,7 @@
 
   tokenizer_json_oracle.py definitions FOLDER        NAME.json for each pipeline below, trained on random words
   tokenizer_json_oracle.py unigrams FOLDER           the same for those of unigram_pipelines()
+  tokenizer_json_oracle.py others FOLDER             the same for those of other_pipelines(), and prints their names
   tokenizer_json_oracle.py text FILE MEGABYTES       random text, with the definitions' added tokens and runs of spaces
   tokenizer_json_oracle.py scalars FILE              every Unicode scalar value, alone and among letters, digits and marks
   tokenizer_json_oracle.py train TEXT SIZE FILE      a definition with SIZE tokens, as `vocabulary --model bpe` trains it on TEXT
@@ -125,6 +126,68 @@ def write_unigrams(folder):
         tokenizer.save(os.path.join(folder, name + ".json"))
 
 
+def other_pipelines():
+    """Returns {name: (model, normalizer, pre-tokenizer, options of the model's trainer, tokens of bytes)}."""
+    steps, forms, sign = pre_tokenizers.Sequence, normalizers.Sequence, pre_tokenizers.Metaspace
+    bert, bert_words = normalizers.BertNormalizer, pre_tokenizers.BertPreTokenizer()
+    unk, spaces = {"unk_token": "[UNK]"}, pre_tokenizers.WhitespaceSplit()
+    pairs, level, pieces = models.BPE, models.WordLevel(**unk), models.WordPiece(**unk)
+    to_signs = forms([normalizers.Prepend("\u2581"), normalizers.Replace(" ", "\u2581")])
+    return {
+        "dnabert": (level, None, spaces, {}, []),
+        "esm": (level, None, steps([spaces, split(r"[\s\S]")]), {}, []),
+        "level_bert": (level, bert(strip_accents=False), steps([bert_words, pre_tokenizers.Digits(individual_digits=True)]), {}, []),
+        "level_none": (level, normalizers.NFC(), None, {}, []),
+        "delimiter": (level, None, steps([pre_tokenizers.CharDelimiterSplit("e"), spaces]), {}, []),
+        "pieces_lower": (pieces, forms([normalizers.NFD(), normalizers.Lowercase(), normalizers.StripAccents()]),
+                         pre_tokenizers.Whitespace(), {}, []),
+        "pieces_plain": (pieces, None, bert_words, {}, []),
+        "pieces_spaces": (pieces, bert(lowercase=False), steps([spaces, pre_tokenizers.Punctuation("merged_with_previous")]), {}, []),
+        "dnabert2": (pairs(**unk), None, pre_tokenizers.Whitespace(), {}, []),
+        "gpt": (pairs(end_of_word_suffix="</w>", **unk), bert(), bert_words, {"end_of_word_suffix": "</w>"}, []),
+        "prefixed": (pairs(continuing_subword_prefix="##", fuse_unk=True, **unk), bert(lowercase=False), bert_words,
+                     {"continuing_subword_prefix": "##"}, []),
+        "both_marks": (pairs(continuing_subword_prefix="@", end_of_word_suffix="#", **unk), None,
+                       steps([spaces, pre_tokenizers.Punctuation("contiguous")]),
+                       {"continuing_subword_prefix": "@", "end_of_word_suffix": "#"}, []),
+        "llama2": (pairs(byte_fallback=True, fuse_unk=True, **unk), to_signs, None, {}, range(256)),
+        "llama2_first": (pairs(byte_fallback=True, fuse_unk=True, **unk), None, sign(prepend_scheme="first", split=False), {}, range(256)),
+        "some_bytes": (pairs(byte_fallback=True, **unk), normalizers.NFKC(), sign(), {}, range(160, 230)),
+        "some_bytes_fused": (pairs(byte_fallback=True, fuse_unk=True, **unk), None, sign(prepend_scheme="never"), {}, range(130, 250)),
+        "no_unknown": (pairs(ignore_merges=True), None, steps([pre_tokenizers.Punctuation("removed"), spaces]), {}, []),
+    }
+
+
+def write_others(folder):
+    words = tokenizer_oracle.random_words(random.Random(7), 8000)
+    lines = [" ".join(words[i:i + 10]) for i in range(0, len(words), 10)]
+    for name, (model, normalizer, splitter, options, spelled) in other_pipelines().items():
+        tokenizer = Tokenizer(model)
+        special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *(f"<0x{byte:02X}>" for byte in spelled)]
+        if isinstance(model, models.BPE):
+            trainer = trainers.BpeTrainer(vocab_size=1500, special_tokens=special, limit_alphabet=200, show_progress=False, **options)
+        elif isinstance(model, models.WordPiece):
+            trainer = trainers.WordPieceTrainer(vocab_size=3000, special_tokens=special, show_progress=False)
+        else:
+            trainer = trainers.WordLevelTrainer(vocab_size=4000, special_tokens=special, show_progress=False)
+        if splitter is not None or not isinstance(model, models.BPE):
+            tokenizer.pre_tokenizer = splitter or pre_tokenizers.WhitespaceSplit()
+        else:
+            tokenizer.pre_tokenizer = pre_tokenizers.Metaspace(prepend_scheme="never")
+        if normalizer is not None:
+            tokenizer.normalizer = normalizer
+        tokenizer.train_from_iterator(lines, trainer)
+        tokenizer.add_tokens([AddedToken("wort", single_word=True), AddedToken("<|x|>", rstrip=True, normalized=False)])
+        definition = json.loads(tokenizer.to_str())
+        if splitter is None:
+            definition["pre_tokenizer"] = None
+        byte_tokens = {token["content"] for token in definition["added_tokens"] if token["content"].startswith("<0x")}
+        definition["added_tokens"] = [token for token in definition["added_tokens"] if token["content"] not in byte_tokens]
+        with open(os.path.join(folder, name + ".json"), "w", encoding="utf-8") as file:
+            json.dump(definition, file)
+        print(name)
+
+
 def write_word_pieces(folder, words):
     """WordPiece with added tokens that are looked for in the normalized text, by each kind of casing."""
     for name, options in {"pieces": {}, "pieces_cased": {"lowercase": False}, "pieces_accents": {"strip_accents": False},
@@ -156,7 +219,7 @@ def write_trained(text, size, file):
 
 def write_text(file, megabytes):
     draw = random.Random(4)
-    words = tokenizer_oracle.random_words(draw, 50000) + (ADDED + [" <mask>", "<|x|> ", "'s", "'LL", "don't", "1234567", "\r\n"]) * 250
+    words = tokenizer_oracle.random_words(draw, 50000) + (ADDED + [" <mask>", "<|x|> ", "'s", "'LL", "don't", "1234567", "##a", "###", "####", "\r\n"]) * 250
     separators = [" "] * 60 + ["\n"] * 6 + ["", "", ", ", "  ", "     ", " \t ", "\r", "\u3000", "\u0085", "\u200d", "_"]
     written = 0
     while written < megabytes * 1e6:
@@ -183,8 +246,9 @@ def write_ids(definition, text, file):
 
 def main():
     command, *arguments = sys.argv[1:]
-    if command in ("definitions", "unigrams"):
-        (write_definitions if command == "definitions" else write_unigrams)(arguments[0])
+    writers = {"definitions": write_definitions, "unigrams": write_unigrams, "others": write_others}
+    if command in writers:
+        writers[command](arguments[0])
         return
     with open(arguments[-1 if command in ("ids", "train") else 0], "wb") as file:
         if command == "text":

@@ -1,6 +1,9 @@
 // Compares `tokenize --vocabulary tokenizer.json` with the package `tokenizers` for the pipelines of tokenizer_json_oracle.py.
 // scripts/benchmark/data/tokenizer_json.py does so for published definitions.
 
+#include <iterator>
+#include <sstream>
+
 #include <nlohmann/json.hpp>
 
 #include "support/catch.h"
@@ -15,7 +18,9 @@ namespace {
 const std::string json_oracle = PYTHON " tests/system/tokenizer_json_oracle.py ";
 
 /// Checks that the ids of a text are equal for all definitions of a folder.
-void check_equal_ids(const TemporaryFolder& folder, const std::string& text, const std::vector<std::string>& names) {
+/// @param least bytes of ids per byte of text: that many show that all of the text was encoded
+void check_equal_ids(const TemporaryFolder& folder, const std::string& text, const std::vector<std::string>& names,
+                     double least = 0.25) {
     for (const std::string& name : names) {
         const std::string definition = (folder / (name + ".json")).string(), ours = (folder / "ours").string(),
                           theirs = (folder / "theirs").string();
@@ -27,7 +32,8 @@ void check_equal_ids(const TemporaryFolder& folder, const std::string& text, con
         CHECK(run_theirs.exit_code == 0);
         CHECK(run_ours.exit_code == 0);
         CHECK(difference.exit_code == 0);
-        CHECK(std::filesystem::file_size(folder / "ours") > std::filesystem::file_size(text) / 4);  // ids of the whole text
+        CHECK(static_cast<double>(std::filesystem::file_size(folder / "ours")) >
+              least * static_cast<double>(std::filesystem::file_size(text)));
     }
 }
 
@@ -62,6 +68,23 @@ TEST_CASE("Unigram gives the ids of tokenizers for every Unicode scalar value an
     check_equal_ids(folder, text, {"xlm_roberta", "converted", "folded", "first", "never", "alone"});
     REQUIRE(run_command(json_oracle + "scalars " + scalars).exit_code == 0);
     check_equal_ids(folder, scalars, {"xlm_roberta", "converted", "folded", "first"});
+}
+
+TEST_CASE("WordLevel, WordPiece and BPE of characters give the ids of tokenizers for random text and Unicode scalar values") {
+    const TemporaryFolder folder;
+    const auto made = run_command(json_oracle + "others " + folder.path().string());
+    if (made.exit_code == 77) SKIP_TEST(skip::no_oracle, "no Python with the package tokenizers");
+    INFO(made.err);
+    REQUIRE(made.exit_code == 0);
+    const std::string text = (folder / "text").string(), scalars = (folder / "scalars").string();
+    REQUIRE(run_command(json_oracle + "text " + text + " 0.2").exit_code == 0);
+    std::istringstream printed(made.out);
+    const std::vector<std::string> names{std::istream_iterator<std::string>(printed), {}};
+    CHECK(names.size() == 17);
+    check_equal_ids(folder, text, names, 0.01);
+    REQUIRE(run_command(json_oracle + "scalars " + scalars).exit_code == 0);
+    check_equal_ids(folder, scalars,
+                    {"level_bert", "pieces_lower", "pieces_plain", "dnabert2", "gpt", "both_marks", "some_bytes"}, 0.1);
 }
 
 TEST_CASE("a trained byte-level BPE has the tokens and merges of tokenizers' BpeTrainer, in the same order") {

@@ -56,6 +56,21 @@ inline nlohmann::json word_piece_definition(const std::vector<std::string>& toke
               {"max_input_chars_per_word", 100}}}};
 }
 
+/// Returns a BPE of the characters "a" to "z" whose words are separated by white space. Results of `merges` follow, as the
+/// concatenation of their tokens.
+inline nlohmann::json character_definition(const std::vector<std::pair<std::string, std::string>>& merges) {
+    nlohmann::json vocab, merge_list = nlohmann::json::array();
+    for (char c = 'a'; c <= 'z'; ++c) vocab[std::string(1, c)] = vocab.size();
+    for (const auto& [left, right] : merges) {
+        merge_list.push_back({left, right});
+        const std::size_t next = vocab.size();
+        if (!vocab.contains(left + right)) vocab[left + right] = next;
+    }
+    return {{"version", "1.0"},          {"added_tokens", nlohmann::json::array()},
+            {"normalizer", nullptr},     {"pre_tokenizer", {{"type", "WhitespaceSplit"}}},
+            {"post_processor", nullptr}, {"model", {{"type", "BPE"}, {"vocab", vocab}, {"merges", merge_list}}}};
+}
+
 /// Returns a Unigram with Metaspace like XLM-R's. The first token is the unknown one.
 inline nlohmann::json unigram_definition(const std::vector<std::pair<std::string, double>>& pieces) {
     nlohmann::json vocab = nlohmann::json::array();

@@ -121,3 +121,77 @@ TEST_CASE("WordPiece is BERT's, with the definition's added tokens, casing and l
     definition["model"]["max_input_chars_per_word"] = 2;
     CHECK(pieces_of(definition, "abc ab") == Pieces{"[UNK]", "ab"});
 }
+
+TEST_CASE("WordLevel gives each word its token, or the unknown one, after any normalizer and pre-tokenizer") {
+    json definition = word_piece_definition({});
+    definition["model"] = {
+        {"type", "WordLevel"}, {"vocab", {{"[UNK]", 0}, {"ACG", 1}, {"CGT", 2}, {"M", 3}, {"K", 4}}}, {"unk_token", "[UNK]"}};
+    definition["normalizer"] = nullptr;
+    definition["pre_tokenizer"] = {{"type", "WhitespaceSplit"}};
+    CHECK(pieces_of(definition, "ACG  CGT\tacg ACGT") == Pieces{"ACG", "CGT", "[UNK]", "[UNK]"});
+    definition["pre_tokenizer"] = {{"type", "Split"}, {"pattern", {{"Regex", "[A-Z]"}}}, {"behavior", "Isolated"}};
+    CHECK(pieces_of(definition, "MKX") == Pieces{"M", "K", "[UNK]"});
+    definition["normalizer"] = {
+        {"type", "BertNormalizer"}, {"clean_text", true}, {"handle_chinese_chars", true}, {"lowercase", true}};
+    CHECK(pieces_of(definition, "M") == Pieces{"[UNK]"});
+    CHECK_FALSE(tokenizer_of(definition)->keeps_spaces());
+}
+
+TEST_CASE("WordPiece cuts the words of any pre-tokenizer into its longest pieces") {
+    json definition = word_piece_definition({"[UNK]", "ab", "##c", "A", "."});
+    definition["normalizer"] = nullptr;
+    CHECK(pieces_of(definition, "abc.A a") == Pieces{"ab", "##c", ".", "A", "[UNK]"});
+    definition["pre_tokenizer"] = {{"type", "WhitespaceSplit"}};
+    CHECK(pieces_of(definition, "abc. abc") == Pieces{"[UNK]", "ab", "##c"});
+    CHECK(pieces_of(definition, "##c ##cc ab##c") == Pieces{"##c", "##c", "##c", "[UNK]"});  // a piece matches its own text
+}
+
+TEST_CASE("BPE of characters merges within words, and its unknown characters become tokens of bytes or the unknown one") {
+    json definition = character_definition({{"a", "b"}, {"ab", "c"}});
+    CHECK(pieces_of(definition, "abcab cab") == Pieces{"abc", "ab", "c", "ab"});
+    CHECK(pieces_of(definition, "a\u00e9\u00e9b") == Pieces{"ab"});  // without an unknown token they disappear
+    definition["model"]["unk_token"] = "z";
+    CHECK(pieces_of(definition, "a\u00e9\u00e9b") == Pieces{"a", "z", "z", "b"});
+    definition["model"]["fuse_unk"] = true;
+    CHECK(pieces_of(definition, "a\u00e9\u00e9b") == Pieces{"a", "z", "b"});
+    definition["model"]["byte_fallback"] = true;
+    definition["model"]["vocab"].update(json{{"<0xC3>", 28}, {"<0xA9>", 29}});
+    CHECK(pieces_of(definition, "a\u00e9b\u00e8") == Pieces{"a", "<0xC3>", "<0xA9>", "b", "z"});
+}
+
+TEST_CASE("tokens of a BPE may begin with a prefix within a word and end with a suffix at its end") {
+    json definition = character_definition({{"a", "b"}});
+    definition["model"]["vocab"] = {{"a", 0}, {"b", 1}, {"##b", 2}, {"ab", 3}, {"##a", 4}};
+    definition["model"]["merges"] = {"a ##b"};
+    definition["model"]["continuing_subword_prefix"] = "##";
+    CHECK(pieces_of(definition, "abab ba") == Pieces{"ab", "##a", "##b", "b", "##a"});
+    CHECK(tokenizer_of(definition)->vocabulary().continues_word(2));
+    CHECK_NOTHROW(tokenizer_of(definition)->vocabulary().require_word_marks());
+    definition["model"] = {{"type", "BPE"},
+                           {"vocab", {{"a", 0}, {"b", 1}, {"b</w>", 2}, {"ab</w>", 3}, {"a</w>", 4}}},
+                           {"merges", {"a b</w>"}},
+                           {"end_of_word_suffix", "</w>"}};
+    CHECK(pieces_of(definition, "ab aab a") == Pieces{"ab</w>", "a", "ab</w>", "a</w>"});
+    CHECK_THROWS_WITH(tokenizer_of(definition)->vocabulary().require_word_marks(),
+                      Catch::Matchers::Contains("do not show where words begin"));
+}
+
+TEST_CASE("a BPE of characters has Metaspace's sign, or a normalizer's, where words begin") {
+    json definition = character_definition({});
+    definition["model"]["vocab"]["\u2581"] = 26;
+    definition["normalizer"] = {{"type", "Sequence"},
+                                {"normalizers",
+                                 {{{"type", "Prepend"}, {"prepend", "\u2581"}},
+                                  {{"type", "Replace"}, {"pattern", {{"String", " "}}}, {"content", "\u2581"}}}}};
+    definition["pre_tokenizer"] = nullptr;
+    for (int written = 0; written < 2; ++written) {
+        CHECK(pieces_of(definition, "a b") == Pieces{"\u2581", "a", "\u2581", "b"});
+        const auto tokenizer = tokenizer_of(definition);
+        CHECK_FALSE(tokenizer->keeps_spaces());  // a text begins as if a space stood before it
+        CHECK(tokenizer->vocabulary().continues_word(0));
+        CHECK_FALSE(tokenizer->vocabulary().continues_word(26));
+        definition["normalizer"] = nullptr;
+        definition["pre_tokenizer"] = {
+            {"type", "Metaspace"}, {"replacement", "\u2581"}, {"prepend_scheme", "always"}, {"split", true}};
+    }
+}

@@ -36,8 +36,8 @@ TEST_CASE("a byte-level BPE with a part that is not understood is refused by tha
     const Change changes[] = {
         {"/version", "2.0", "version"},
         {"/something", 1, "something"},
-        {"/model/type", "WordLevel", "supported are WordPiece, BPE and Unigram"},
-        {"/model/type", "Unigram", "has the member \"merges\""},
+        {"/model/type", "Novelty", "supported are WordPiece, BPE, Unigram and WordLevel"},
+        {"/model/type", "Unigram", "the type ByteLevel, which this program supports for BPE only"},
         {"/model/dropout", 0.1, "dropout"},
         {"/model/byte_fallback", true, "byte_fallback"},
         {"/model/end_of_word_suffix", "</w>", "end_of_word_suffix"},
@@ -56,9 +56,7 @@ TEST_CASE("a byte-level BPE with a part that is not understood is refused by tha
         {"/normalizer",
          {{"type", "Replace"}, {"pattern", {{"Regex", "a*"}}}, {"content", ""}},
          "the regular expression a* has an expression that matches an empty text"},
-        {"/pre_tokenizer", {{"type", "Metaspace"}}, "the type Metaspace"},
-        {"/pre_tokenizer", nullptr, "only byte-level BPE"},
-        {"/pre_tokenizer", regex_split, "only byte-level BPE"},
+        {"/pre_tokenizer", {{"type", "UnicodeScripts"}}, "the type UnicodeScripts"},
         {"/pre_tokenizer",
          {{"type", "Sequence"}, {"pretokenizers", {definition["pre_tokenizer"], regex_split}}},
          "after ByteLevel"},
@@ -85,8 +83,8 @@ TEST_CASE("a Unigram with a part that is not understood is refused by that part'
         {"/model/vocab/1", {"<unk>", -1}, "has \"<unk>\" more than once"},
         {"/normalizer", {{"type", "Nmt"}}, "the type Nmt"},
         {"/normalizer", {{"type", "Strip"}, {"strip_left", 1}, {"strip_right", true}}, "normalizer.strip_left"},
-        {"/pre_tokenizer", {{"type", "ByteLevel"}}, "the type ByteLevel"},
-        {"/pre_tokenizer", {{"type", "Punctuation"}}, "the type Punctuation"},
+        {"/pre_tokenizer", {{"type", "ByteLevel"}, {"add_prefix_space", true}}, "the type ByteLevel, which"},
+        {"/pre_tokenizer", {{"type", "Punctuation"}, {"behavior", "Odd"}}, "pre_tokenizer.behavior: is Odd"},
         {"/pre_tokenizer/replacement", "__", "pre_tokenizer.replacement: is \"__\", expected one character"},
         {"/pre_tokenizer/prepend_scheme", "last", "prepend_scheme: is \"last\""},
         {"/pre_tokenizer/add_prefix_space", false, "which contradict each other"},
@@ -96,14 +94,31 @@ TEST_CASE("a Unigram with a part that is not understood is refused by that part'
     check_refused(definition, {"/pre_tokenizer/prepend_scheme", "first", "\"first\" without one only"});
 }
 
-TEST_CASE("a WordPiece that is not BERT's is refused by the part's name") {
-    const json definition = word_piece_definition({"[UNK]", "a"});
+TEST_CASE("a WordPiece or WordLevel with a part that is not understood is refused by that part's name") {
+    json definition = word_piece_definition({"[UNK]", "a"});
     CHECK_NOTHROW(tokenizer_of(definition));
-    const Change changes[] = {{"/normalizer/clean_text", false, "normalizer.clean_text"},
-                              {"/normalizer", {{"type", "Lowercase"}}, "the type Lowercase"},
-                              {"/pre_tokenizer", {{"type", "Whitespace"}}, "the type Whitespace"},
-                              {"/model/continuing_subword_prefix", "@@", "continuing_subword_prefix"},
-                              {"/model/unk_token", "<unk>", "<unk>"}};
+    const Change of_pieces[] = {{"/normalizer/clean_text", false, "normalizer.clean_text"},
+                                {"/model/continuing_subword_prefix", "@@", "continuing_subword_prefix"},
+                                {"/model/max_input_chars_per_word", 0, "must be at least 1"},
+                                {"/model/unk_token", "<unk>", "<unk>"}};
+    for (const Change& change : of_pieces) check_refused(definition, change);
+    definition["normalizer"] = nullptr;
+    check_refused(definition, {"/model/unk_token", "<unk>", "model.unk_token: is \"<unk>\", which model.vocab lacks"});
+    definition["model"] = {{"type", "WordLevel"}, {"vocab", {{"[UNK]", 0}}}, {"unk_token", "[UNK]"}};
+    CHECK_NOTHROW(tokenizer_of(definition));
+    const Change of_words[] = {{"/model/unk_token", "<unk>", "model.unk_token: is \"<unk>\", which model.vocab lacks"},
+                               {"/model/merges", json::array(), "has the member \"merges\""},
+                               {"/pre_tokenizer", {{"type", "CharDelimiterSplit"}, {"delimiter", "ab"}}, "delimiter"}};
+    for (const Change& change : of_words) check_refused(definition, change);
+}
+
+TEST_CASE("a BPE of characters with a part that is not understood is refused by that part's name") {
+    const json definition = character_definition({{"a", "b"}});
+    CHECK_NOTHROW(tokenizer_of(definition));
+    const Change changes[] = {{"/model/dropout", 0.1, "dropout"},
+                              {"/model/unk_token", "<unk>", "model.unk_token: is \"<unk>\", which model.vocab lacks"},
+                              {"/model/continuing_subword_prefix", "\u00e9", "other characters than ASCII's"},
+                              {"/model/merges/0", "x yz", "\"yz\", which model.vocab lacks"}};
     for (const Change& change : changes) check_refused(definition, change);
 }
 

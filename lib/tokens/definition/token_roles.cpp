@@ -51,7 +51,10 @@ void read_post_processor(const JsonPart& part, TokenRoles& roles) {
 }
 
 std::string unknown_of(const WordPieceModel& model, const TokenizerDefinition&) { return model.unknown; }
+std::string unknown_of(const SplitPieceModel& model, const TokenizerDefinition&) { return model.unknown; }
+std::string unknown_of(const WordLevelModel& model, const TokenizerDefinition&) { return model.unknown; }
 std::string unknown_of(const BytePairModel& model, const TokenizerDefinition&) { return model.unknown.value_or(""); }
+std::string unknown_of(const CharacterPairModel& model, const TokenizerDefinition&) { return model.unknown.value_or(""); }
 std::string unknown_of(const UnigramModel& model, const TokenizerDefinition& definition) {
     return definition.tokens.at(static_cast<std::size_t>(model.unknown));
 }

@@ -11,8 +11,8 @@ namespace bertpretrain {
 
 /// The usual names of the tokens with a role, in the order in which they are looked for.
 inline constexpr std::string_view pad_names[] = {"[PAD]", "<pad>", "<|padding|>", "<|pad|>"}, unk_names[] = {"[UNK]", "<unk>"},
-                                  cls_names[] = {"[CLS]", "<s>", "<|startoftext|>"},
-                                  sep_names[] = {"[SEP]", "</s>", "<|endoftext|>"},
+                                  cls_names[] = {"[CLS]", "<s>", "<|startoftext|>", "<cls>"},
+                                  sep_names[] = {"[SEP]", "</s>", "<|endoftext|>", "<sep>", "<eos>"},
                                   mask_names[] = {"[MASK]", "<mask>", "<|mask|>"};
 
 /// Returns the roles: the tokens that the post-processor puts at a text's start (cls) and end (sep), then the usual names among

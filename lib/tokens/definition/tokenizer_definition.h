@@ -49,8 +49,13 @@ struct ReplacedMatches {
 struct StrippedEnds {
     bool left = true, right = true;
 };
+/// Cleans text as BertNormalizer does: drops control characters and makes white space spaces.
+struct BertNormalization {
+    Casing casing = Casing::uncased;
+    bool splits_ideographs = true;  ///< puts spaces around each Chinese character
+};
 using Normalization = std::variant<UnicodeForm, LowerCase, StrippedMarks, ReplacedText, PrependedText, ReplacedMatches,
-                                   StrippedEnds, std::shared_ptr<const PrecompiledMap>>;
+                                   StrippedEnds, BertNormalization, std::shared_ptr<const PrecompiledMap>>;
 
 /// How a regular expression splits text.
 enum class SplitBehavior { isolated, removed, contiguous, merged_with_previous, merged_with_next };
@@ -80,6 +85,21 @@ struct WordPieceModel {
     bool splits_ideographs = true;   ///< a Chinese character is a word by itself
 };
 
+/// WordPiece with other steps than BERT's: cuts each word into the longest pieces.
+struct SplitPieceModel {
+    std::vector<Normalization> normalizations;
+    std::vector<SplitStep> splits;
+    std::string unknown = "[UNK]";
+    std::size_t longest_word = 100;  ///< a word of more characters is unknown
+};
+
+/// Every word is a token, or unknown.
+struct WordLevelModel {
+    std::vector<Normalization> normalizations;
+    std::vector<SplitStep> splits;
+    std::string unknown;
+};
+
 /// Byte-level BPE: spells words as bytes and merges pairs of neighbours, the pair of lowest rank first.
 struct BytePairModel {
     std::vector<Normalization> normalizations;
@@ -88,6 +108,19 @@ struct BytePairModel {
     std::optional<std::string> unknown;                       ///< the token of bytes that are not in the vocabulary
     bool fuse_unknown = false;                                ///< neighbouring unknown bytes become one token
     bool ignore_merges = false;                               ///< a word that is a token is not split
+};
+
+/// BPE of characters: merges pairs of neighbours, the pair of lowest rank first.
+struct CharacterPairModel {
+    std::vector<Normalization> normalizations;
+    std::vector<SplitStep> splits;
+    std::vector<std::pair<std::string, std::string>> merges;  ///< in order of rank
+    std::optional<std::string> unknown;                       ///< the token of characters that have none; nullopt: they disappear
+    bool fuse_unknown = false;                                ///< neighbouring unknown characters become one token
+    bool ignore_merges = false;                               ///< a word that is a token is not split
+    bool byte_fallback = false;  ///< unknown characters are spelled by the tokens of their bytes, such as "<0xE2>"
+    std::string prefix;          ///< with which the tokens begin that continue a word
+    std::string suffix;          ///< with which the tokens end that end a word
 };
 
 /// The model of SentencePiece and XLM-R: divides each word into the tokens whose scores have the largest sum.
@@ -117,7 +150,9 @@ struct TokenRoles {
 struct TokenizerDefinition {
     std::vector<std::string> tokens;  ///< of the model, by id; empty for an id that no token has
     std::vector<AddedToken> added_tokens;
-    std::variant<WordPieceModel, BytePairModel, UnigramModel, SentencePieceModel> model;
+    std::variant<WordPieceModel, SplitPieceModel, WordLevelModel, BytePairModel, CharacterPairModel, UnigramModel,
+                 SentencePieceModel>
+        model;
     TokenRoles roles;
 
     TokenizerKind kind() const {

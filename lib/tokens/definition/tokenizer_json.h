@@ -8,8 +8,8 @@
 
 namespace bertpretrain {
 
-/// Reads a tokenizer.json: WordPiece with BERT's normalizer and pre-tokenizer, byte-level BPE, or Unigram. Truncation and padding
-/// have no effect, because they are applied after tokenization. The post-processor only gives the roles of tokens.
+/// Reads a tokenizer.json: WordPiece, WordLevel, BPE of bytes or characters, or Unigram. Truncation and padding have no effect,
+/// because they are applied after tokenization. The post-processor only gives the roles of tokens.
 /// @param where the file, which begins messages
 /// @throws DataError for anything that this program would not do as the tokenizers library does
 TokenizerDefinition read_tokenizer_json(std::string_view content, const std::string& where);

@@ -8,6 +8,7 @@
 #include "core/error.h"
 #include "text/utf8.h"
 #include "tokens/unicode/code_point_set.h"
+#include "tokens/unicode/unicode.h"
 
 namespace bertpretrain {
 namespace {
@@ -16,16 +17,38 @@ constexpr const char* gpt2_pattern = R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}
 /// is_numeric() of Rust, whose Unicode 17 has two more ranges than oniguruma's.
 constexpr const char* digit_pattern = R"([\p{N}\x{11DE0}-\x{11DE9}\x{16FF4}-\x{16FF6}])";
 
-/// The pre-tokenizer Whitespace, \w+|[^\w\s]+ of Rust's regular expressions.
-std::string word_or_marks_pattern() {
+/// Returns a range as a regular expression writes it within brackets.
+std::string escaped_range(char32_t first, char32_t last) {
     const auto escaped_number = [](char32_t c) {
         std::array<char, 8> digits{};
         const auto end = std::to_chars(digits.begin(), digits.end(), static_cast<std::uint32_t>(c), 16).ptr;
         return concat("\\x{", std::string(digits.begin(), end), "}");
     };
+    return concat(escaped_number(first), "-", escaped_number(last));
+}
+
+/// The pre-tokenizer Whitespace, \w+|[^\w\s]+ of Rust's regular expressions.
+std::string word_or_marks_pattern() {
     std::string word = R"(\p{L}\p{M}\p{Nd})";
-    for (const auto& [first, last] : rust_word_characters().ranges) word += escaped_number(first) + "-" + escaped_number(last);
+    for (const auto& [first, last] : rust_word_characters().ranges) word += escaped_range(first, last);
     return concat("[", word, "]+|[^", word, "\\s]+");
+}
+
+/// A punctuation mark of BertPreTokenizer and Punctuation: ASCII's, and the category P of their Unicode version.
+const std::string& punctuation_pattern() {
+    static const std::string pattern = [] {
+        constexpr char32_t all_code_points = 0x110000;
+        const auto is_mark = [](char32_t c) { return character_kind(c, TokenRules::huggingface) == CharacterKind::punctuation; };
+        std::string marks;
+        for (char32_t c = 0; c < all_code_points; ++c) {
+            if (!is_mark(c)) continue;
+            const char32_t first = c;
+            while (is_mark(c + 1)) ++c;
+            marks += escaped_range(first, c);
+        }
+        return concat("[", marks, "]");
+    }();
+    return pattern;
 }
 
 [[noreturn]] void refuse_type(const JsonPart& part, const std::string& type, const char* supported) {
@@ -36,6 +59,13 @@ std::shared_ptr<const PrecompiledMap> read_precompiled_map(const JsonPart& part)
     const std::optional<std::string> bytes = decoded_base64(part.text());
     if (!bytes) part.refuse("is damaged, expected Base64");
     return std::make_shared<const PrecompiledMap>(*bytes, part.where());
+}
+
+BertNormalization read_bert_normalizer(const JsonPart& part) {
+    part.allow({"type", "clean_text", "handle_chinese_chars", "strip_accents", "lowercase"});
+    part.require("clean_text", true);
+    const bool lowers = part.at("lowercase").flag(), strips = part.flag("strip_accents", lowers);
+    return {casing_for(lowers, strips), part.flag("handle_chinese_chars", true)};
 }
 
 void add_normalizations(const JsonPart& part, std::vector<Normalization>& steps) {
@@ -61,6 +91,8 @@ void add_normalizations(const JsonPart& part, std::vector<Normalization>& steps)
     } else if (type == "Precompiled") {
         part.allow({"type", "precompiled_charsmap"});
         steps.emplace_back(read_precompiled_map(part.at("precompiled_charsmap")));
+    } else if (type == "BertNormalizer") {
+        steps.emplace_back(read_bert_normalizer(part));
     } else {
         if (type == "NFC") steps.emplace_back(UnicodeForm::nfc);
         else if (type == "NFD") steps.emplace_back(UnicodeForm::nfd);
@@ -70,7 +102,8 @@ void add_normalizations(const JsonPart& part, std::vector<Normalization>& steps)
         else if (type == "StripAccents") steps.emplace_back(StrippedMarks{});
         else
             refuse_type(part, type,
-                        "NFC, NFD, NFKC, NFKD, Lowercase, StripAccents, Replace, Prepend, Strip, Precompiled and Sequence");
+                        "NFC, NFD, NFKC, NFKD, Lowercase, StripAccents, Replace, Prepend, Strip, Precompiled, BertNormalizer and "
+                        "Sequence");
         part.allow({"type"});
     }
 }
@@ -107,44 +140,6 @@ SplitStep read_split(const JsonPart& part) {
     return step;
 }
 
-/// Adds one of the steps that both models have. @returns false for another one
-bool add_common_split(const JsonPart& part, const std::string& type, std::vector<SplitStep>& steps) {
-    if (type == "Split") {
-        steps.push_back(read_split(part));
-    } else if (type == "Digits") {
-        part.allow({"type", "individual_digits"});
-        const bool individual = part.at("individual_digits").flag();
-        steps.push_back({.pattern = digit_pattern, .behavior = individual ? SplitBehavior::isolated : SplitBehavior::contiguous});
-    } else if (type == "WhitespaceSplit") {
-        part.allow({"type"});
-        steps.push_back({.pattern = R"(\s)", .behavior = SplitBehavior::removed});
-    } else if (type == "Whitespace") {
-        part.allow({"type"});
-        steps.push_back({.pattern = word_or_marks_pattern(), .behavior = SplitBehavior::removed, .inverted = true});
-    } else {
-        return false;
-    }
-    return true;
-}
-
-void add_byte_level_splits(const JsonPart& part, std::vector<SplitStep>& steps, bool& is_byte_level) {
-    const std::string type = part.at("type").text();
-    if (is_byte_level) part.refuse(concat("has the type ", type, " after ByteLevel, which must be the last step"));
-    if (type == "Sequence") {
-        part.allow({"type", "pretokenizers"});
-        for (const JsonPart& step : part.at("pretokenizers").elements()) add_byte_level_splits(step, steps, is_byte_level);
-    } else if (type == "ByteLevel") {
-        part.allow({"type", "add_prefix_space", "trim_offsets", "use_regex"});
-        const bool splits = part.flag("use_regex", true);
-        steps.push_back({.add_prefix_space = part.at("add_prefix_space").flag(), .pattern = splits ? gpt2_pattern : ""});
-        is_byte_level = true;
-    } else if (!add_common_split(part, type, steps)) {
-        refuse_type(part, type,
-                    "Split, Digits, Whitespace, WhitespaceSplit, ByteLevel and Sequence for BPE, "
-                    "BertPreTokenizer for WordPiece");
-    }
-}
-
 /// Reads a Metaspace. Files from before `prepend_scheme` have `add_prefix_space` in its place, and `str_rep`, which repeats the
 /// sign.
 Metaspace read_metaspace(const JsonPart& part) {
@@ -163,15 +158,58 @@ Metaspace read_metaspace(const JsonPart& part) {
     return step;
 }
 
-void add_unigram_splits(const JsonPart& part, std::vector<SplitStep>& steps) {
+SplitStep read_byte_level(const JsonPart& part) {
+    part.allow({"type", "add_prefix_space", "trim_offsets", "use_regex"});
+    const bool splits = part.flag("use_regex", true);
+    return {.add_prefix_space = part.at("add_prefix_space").flag(), .pattern = splits ? gpt2_pattern : ""};
+}
+
+/// Returns a step that drops one character between words.
+SplitStep read_delimiter(const JsonPart& part) {
+    part.allow({"type", "delimiter"});
+    const std::string delimiter = part.at("delimiter").text();
+    if (code_points_of(delimiter).size() != 1) part.refuse("delimiter is no single character");
+    return {.pattern = escaped(delimiter), .behavior = SplitBehavior::removed};
+}
+
+void add_splits(const JsonPart& part, PreTokenizer& out) {
     const std::string type = part.at("type").text();
+    if (out.is_byte_level) part.refuse(concat("has the type ", type, " after ByteLevel, which must be the last step"));
+    std::vector<SplitStep>& steps = out.steps;
     if (type == "Sequence") {
         part.allow({"type", "pretokenizers"});
-        for (const JsonPart& step : part.at("pretokenizers").elements()) add_unigram_splits(step, steps);
+        for (const JsonPart& step : part.at("pretokenizers").elements()) add_splits(step, out);
+    } else if (type == "ByteLevel") {
+        steps.push_back(read_byte_level(part));
+        out.is_byte_level = true;
     } else if (type == "Metaspace") {
         steps.push_back({.metaspace = read_metaspace(part)});
-    } else if (!add_common_split(part, type, steps)) {
-        refuse_type(part, type, "Metaspace, Split, Digits, Whitespace, WhitespaceSplit and Sequence for Unigram");
+    } else if (type == "Split") {
+        steps.push_back(read_split(part));
+    } else if (type == "Digits") {
+        part.allow({"type", "individual_digits"});
+        const bool individual = part.at("individual_digits").flag();
+        steps.push_back({.pattern = digit_pattern, .behavior = individual ? SplitBehavior::isolated : SplitBehavior::contiguous});
+    } else if (type == "Punctuation") {
+        part.allow({"type", "behavior"});
+        const std::optional<JsonPart> behavior = part.find("behavior");
+        steps.push_back(
+            {.pattern = punctuation_pattern(), .behavior = behavior ? read_behavior(*behavior) : SplitBehavior::isolated});
+    } else if (type == "CharDelimiterSplit") {
+        steps.push_back(read_delimiter(part));
+    } else {
+        if (type == "Whitespace") {
+            steps.push_back({.pattern = word_or_marks_pattern(), .behavior = SplitBehavior::removed, .inverted = true});
+        } else if (type == "WhitespaceSplit" || type == "BertPreTokenizer") {
+            steps.push_back({.pattern = R"(\s)", .behavior = SplitBehavior::removed});
+            if (type == "BertPreTokenizer") steps.push_back({.pattern = punctuation_pattern()});
+        } else {
+            refuse_type(
+                part, type,
+                "Split, Digits, Punctuation, Whitespace, WhitespaceSplit, CharDelimiterSplit, BertPreTokenizer, Metaspace, "
+                "ByteLevel and Sequence");
+        }
+        part.allow({"type"});
     }
 }
 
@@ -183,28 +221,10 @@ std::vector<Normalization> read_normalizations(const std::optional<JsonPart>& pa
     return steps;
 }
 
-std::vector<SplitStep> read_byte_level_splits(const std::optional<JsonPart>& part) {
-    std::vector<SplitStep> steps;
-    bool is_byte_level = false;
-    if (part) add_byte_level_splits(*part, steps, is_byte_level);
-    return is_byte_level ? steps : std::vector<SplitStep>{};
-}
-
-std::vector<SplitStep> read_unigram_splits(const std::optional<JsonPart>& part) {
-    std::vector<SplitStep> steps;
-    if (part) add_unigram_splits(*part, steps);
-    return steps;
-}
-
-BertNormalization read_bert_normalizer(const JsonPart& file) {
-    const std::optional<JsonPart> part = file.find("normalizer");
-    if (!part) file.refuse("normalizer is missing or null; this program supports only BertNormalizer for WordPiece");
-    const std::string type = part->at("type").text();
-    if (type != "BertNormalizer") refuse_type(*part, type, "BertNormalizer for WordPiece");
-    part->allow({"type", "clean_text", "handle_chinese_chars", "strip_accents", "lowercase"});
-    part->require("clean_text", true);
-    const bool lowers = part->at("lowercase").flag(), strips = part->flag("strip_accents", lowers);
-    return {casing_for(lowers, strips), part->flag("handle_chinese_chars", true)};
+PreTokenizer read_pre_tokenizer(const std::optional<JsonPart>& part) {
+    PreTokenizer pre_tokenizer;
+    if (part) add_splits(*part, pre_tokenizer);
+    return pre_tokenizer;
 }
 
 Casing casing_for(bool lowers, bool strips_accents) {

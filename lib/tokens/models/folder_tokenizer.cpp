@@ -293,14 +293,15 @@ void lower_first(FolderTokenizer& tokenizer) {
     if (auto* const pieces = std::get_if<WordPieceModel>(&definition.model)) {
         const bool strips = pieces->casing == Casing::uncased || pieces->casing == Casing::cased_without_accents;
         pieces->casing = casing_for(true, strips);
-    } else if (auto* const pairs = std::get_if<BytePairModel>(&definition.model)) {
-        pairs->normalizations.insert(pairs->normalizations.begin(), LowerCase{});
-    } else if (auto* const unigram = std::get_if<UnigramModel>(&definition.model)) {
-        unigram->normalizations.insert(unigram->normalizations.begin(), LowerCase{});
-    } else {
-        throw DataError(concat(tokenizer.file.string(), ": do_lower_case of sentence_bert_config.json is not supported with a ",
-                               "SentencePiece model; expected false"));
+        return;
     }
+    const auto add = [&](auto& model) {
+        if constexpr (requires { model.normalizations; }) model.normalizations.insert(model.normalizations.begin(), LowerCase{});
+        else
+            throw DataError(concat(tokenizer.file.string(), ": do_lower_case of sentence_bert_config.json is not supported ",
+                                   "with a SentencePiece model; expected false"));
+    };
+    std::visit(add, definition.model);
 }
 
 std::shared_ptr<const Tokenizer> open_folder_tokenizer(const FolderTokenizer& tokenizer) {

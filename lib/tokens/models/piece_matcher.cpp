@@ -29,14 +29,20 @@ bool can_stand_in_words(std::string_view text) {
 using Piece = std::pair<std::string, std::int32_t>;
 
 /// Returns the pieces that can match, spelled as trie keys ("##" as continuation_byte), sorted by bytes.
-std::vector<Piece> pieces_of(const std::vector<std::string>& tokens, std::size_t longest_word) {
+/// @param words_have_marks whether a word may begin with "##", so that a piece matches it as it is written, too
+std::vector<Piece> pieces_of(const std::vector<std::string>& tokens, std::size_t longest_word, bool words_have_marks) {
     std::vector<Piece> pieces;
     for (std::size_t id = 0; id < tokens.size(); ++id) {
         std::string_view text = tokens[id];
+        const auto add = [&](bool continues) {
+            if (text.empty() || !can_stand_in_words(text) || is_longer_than(text, longest_word)) return;
+            pieces.emplace_back(std::string(continues, continuation_byte).append(text), static_cast<std::int32_t>(id));
+        };
         const bool continues = text.starts_with(continuation_mark) && text.size() > continuation_mark.size();
-        if (continues) text.remove_prefix(continuation_mark.size());
-        if (text.empty() || !can_stand_in_words(text) || is_longer_than(text, longest_word)) continue;
-        pieces.emplace_back(std::string(continues, continuation_byte).append(text), static_cast<std::int32_t>(id));
+        if (!continues || words_have_marks) add(false);
+        if (!continues) continue;
+        text.remove_prefix(continuation_mark.size());
+        add(true);
     }
     std::sort(pieces.begin(), pieces.end());
     return pieces;
@@ -44,9 +50,10 @@ std::vector<Piece> pieces_of(const std::vector<std::string>& tokens, std::size_t
 
 }  // namespace
 
-PieceMatcher::PieceMatcher(const std::vector<std::string>& tokens, std::int32_t unknown, std::size_t longest_word)
+PieceMatcher::PieceMatcher(const std::vector<std::string>& tokens, std::int32_t unknown, std::size_t longest_word,
+                           bool words_have_marks)
     : longest_word_(longest_word), unknown_(unknown) {
-    const std::vector<Piece> pieces = pieces_of(tokens, longest_word);
+    const std::vector<Piece> pieces = pieces_of(tokens, longest_word, words_have_marks);
     std::vector<std::string_view> keys(pieces.size());
     std::transform(pieces.begin(), pieces.end(), keys.begin(), [](const Piece& piece) { return std::string_view(piece.first); });
     std::vector<ByteTrie::Step> steps;

@@ -19,7 +19,9 @@ class PieceMatcher {
 public:
     /// @param tokens the pieces by id; an empty one is no piece  @param unknown the id of [UNK]
     /// @param longest_word a word of more code points becomes [UNK]
-    PieceMatcher(const std::vector<std::string>& tokens, std::int32_t unknown, std::size_t longest_word);
+    /// @param words_have_marks whether a word may begin with "##", which BERT's words do not; a piece matches its own text there
+    PieceMatcher(const std::vector<std::string>& tokens, std::int32_t unknown, std::size_t longest_word,
+                 bool words_have_marks = false);
     /// The same for all tokens of a vocabulary.
     PieceMatcher(const Vocabulary& vocabulary, std::size_t longest_word)
         : PieceMatcher(vocabulary.tokens(), vocabulary.specials().unk, longest_word) {}

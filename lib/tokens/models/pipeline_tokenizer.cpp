@@ -19,11 +19,18 @@ TextModel make_model(const TokenizerDefinition& definition, const Vocabulary& vo
         const bool normalizes_first = std::ranges::any_of(definition.added_tokens, &AddedToken::normalized);
         return TextModel(std::in_place_type<BertWords>, *pieces, definition.tokens, vocabulary.specials().unk, normalizes_first);
     }
+    const std::vector<std::string>& tokens = definition.tokens;
     if (const auto* const model = std::get_if<SentencePieceModel>(&definition.model))
         return TextModel(std::in_place_type<PieceWords>, model->pieces);
     if (const auto* const model = std::get_if<UnigramModel>(&definition.model))
-        return TextModel(std::in_place_type<UnigramWords>, *model, definition.tokens, where);
-    return TextModel(std::in_place_type<ByteLevelWords>, std::get<BytePairModel>(definition.model), definition.tokens, where);
+        return TextModel(std::in_place_type<UnigramWords>, *model, tokens, where);
+    if (const auto* const model = std::get_if<WordLevelModel>(&definition.model))
+        return TextModel(std::in_place_type<WordIds>, *model, tokens, where);
+    if (const auto* const model = std::get_if<SplitPieceModel>(&definition.model))
+        return TextModel(std::in_place_type<SplitPieces>, *model, tokens, vocabulary.specials().unk, where);
+    if (const auto* const model = std::get_if<CharacterPairModel>(&definition.model))
+        return TextModel(std::in_place_type<CharacterWords>, *model, tokens, where);
+    return TextModel(std::in_place_type<ByteLevelWords>, std::get<BytePairModel>(definition.model), tokens, where);
 }
 
 /// Returns the added tokens that are looked for before (`normalized` false) or after the text is normalized.
@@ -62,6 +69,8 @@ PipelineTokenizer::~PipelineTokenizer() = default;
 const Vocabulary& PipelineTokenizer::vocabulary() const { return *state_->vocabulary; }
 bool PipelineTokenizer::keeps_spaces() const {
     if (const auto* const words = std::get_if<UnigramWords>(&state_->model)) return !words->splitter.begins_with_sign();
+    if (const auto* const words = std::get_if<CharacterWords>(&state_->model))
+        return !words->prepends && !words->splitter.begins_with_sign();
     return std::holds_alternative<ByteLevelWords>(state_->model);
 }
 

@@ -5,17 +5,12 @@
 #include <numeric>
 
 #include "tokens/valid_text.h"
+#include "tokens/vocabulary/byte_alphabet.h"
 
 namespace bertpretrain {
 namespace {
 
 constexpr double unknown_penalty = 10.0;
-
-/// Returns how SentencePiece names the token of a byte, e.g. "<0x0A>".
-std::string byte_token(unsigned byte) {
-    constexpr std::string_view digits = "0123456789ABCDEF";
-    return {'<', '0', 'x', digits[byte / 16], digits[byte % 16], '>'};
-}
 
 }  // namespace
 
@@ -31,7 +26,7 @@ Unigram::Unigram(const std::vector<std::string>& tokens, const UnigramModel& mod
         id_of_[state] = static_cast<std::int32_t>(id);
     }
     if (model.byte_fallback)
-        for (unsigned byte = 0; byte < 256; ++byte) byte_ids_.push_back(find(byte_token(byte)));
+        for (unsigned byte = 0; byte < 256; ++byte) byte_ids_.push_back(find(byte_token(static_cast<unsigned char>(byte))));
     Memory memory;
     std::vector<std::int32_t> ids;
     for (std::size_t id = 0; id < tokens.size(); ++id) {

@@ -11,7 +11,7 @@
 #include "core/threads/task_pool.h"
 #include "core/threads/threads.h"
 #include "text/reader/document_reader.h"
-#include "tokens/definition/text_normalizer.h"
+#include "tokens/models/text_normalizer.h"
 #include "tokens/models/word_splitter.h"
 #include "tokens/models/word_table.h"
 #include "tokens/training/line_blocks.h"

@@ -50,4 +50,9 @@ std::string token_of_bytes(std::string_view bytes) {
     return token;
 }
 
+std::string byte_token(unsigned char byte) {
+    constexpr std::string_view digits = "0123456789ABCDEF";
+    return {'<', '0', 'x', digits[byte / 16], digits[byte % 16], '>'};
+}
+
 }  // namespace bertpretrain

@@ -1,5 +1,5 @@
 #pragma once
-// The characters that stand for bytes in the tokens of byte-level models.
+// How the tokens of bytes are spelled.
 
 #include <optional>
 #include <string>
@@ -16,5 +16,8 @@ std::optional<std::string> bytes_of_token(std::string_view token);
 
 /// Returns the token that stands for `bytes`.
 std::string token_of_bytes(std::string_view bytes);
+
+/// Returns how SentencePiece names the token of a byte, e.g. "<0x0A>".
+std::string byte_token(unsigned char byte);
 
 }  // namespace bertpretrain

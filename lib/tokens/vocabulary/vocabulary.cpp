@@ -35,16 +35,18 @@ std::int32_t special_id(const Vocabulary& vocabulary, std::string_view token, co
 struct Lowers {
     bool operator()(const LowerCase&) const { return true; }
     bool operator()(const std::shared_ptr<const PrecompiledMap>& map) const { return map->lowers(); }
+    bool operator()(const BertNormalization& step) const {
+        return step.casing == Casing::uncased || step.casing == Casing::uncased_with_accents;
+    }
     bool operator()(const auto&) const { return false; }
 };
 
 Casing casing_of_model(const WordPieceModel& model) { return model.casing; }
-Casing casing_after(const std::vector<Normalization>& steps) {
-    const bool lowers = std::ranges::any_of(steps, [](const Normalization& step) { return std::visit(Lowers{}, step); });
+Casing casing_of_model(const auto& model) {
+    const bool lowers =
+        std::ranges::any_of(model.normalizations, [](const Normalization& step) { return std::visit(Lowers{}, step); });
     return lowers ? Casing::uncased_with_accents : Casing::cased;
 }
-Casing casing_of_model(const BytePairModel& model) { return casing_after(model.normalizations); }
-Casing casing_of_model(const UnigramModel& model) { return casing_after(model.normalizations); }
 Casing casing_of_model(const SentencePieceModel& model) {
     return model.pieces->lowers() ? Casing::uncased_with_accents : Casing::cased;
 }
@@ -58,13 +60,28 @@ std::vector<std::int32_t> special_ids_of_model(const TokenizerDefinition& defini
     return ids;
 }
 
-/// Returns the sign with which SentencePiece and Metaspace begin words; empty for models that have none.
-std::string space_sign_of(const TokenizerDefinition& definition) {
-    if (std::holds_alternative<SentencePieceModel>(definition.model)) return std::string(sentence_piece_space);
-    const auto* const unigram = std::get_if<UnigramModel>(&definition.model);
-    if (unigram == nullptr) return "";
-    const auto signs = std::ranges::find_if(unigram->splits, [](const SplitStep& step) { return step.metaspace.has_value(); });
-    return signs == unigram->splits.end() ? std::string(sentence_piece_space) : signs->metaspace->replacement;
+/// Returns what Metaspace, or a normalizer in its place, writes for a space; empty without such a step.
+std::string sign_of(const auto& model) {
+    for (const SplitStep& step : model.splits)
+        if (step.metaspace) return step.metaspace->replacement;
+    for (const Normalization& step : model.normalizations)
+        if (const auto* const replaced = std::get_if<ReplacedText>(&step); replaced != nullptr && replaced->text == " ")
+            return replaced->replacement;
+    return "";
+}
+
+WordMarks marks_of(const WordPieceModel&) { return {}; }
+WordMarks marks_of(const SplitPieceModel&) { return {}; }
+WordMarks marks_of(const WordLevelModel&) { return {WordMarks::Kind::all, ""}; }
+WordMarks marks_of(const BytePairModel&) { return {WordMarks::Kind::space, ""}; }
+WordMarks marks_of(const SentencePieceModel&) { return {WordMarks::Kind::sign, std::string(sentence_piece_space)}; }
+WordMarks marks_of(const UnigramModel& model) {
+    const std::string sign = sign_of(model);
+    return {WordMarks::Kind::sign, sign.empty() ? std::string(sentence_piece_space) : sign};
+}
+WordMarks marks_of(const CharacterPairModel& model) {
+    if (const std::string sign = sign_of(model); !sign.empty()) return {WordMarks::Kind::sign, sign};
+    return {model.prefix.empty() ? WordMarks::Kind::none : WordMarks::Kind::continuation, model.prefix};
 }
 
 bool starts_with_white_space(std::string_view bytes) {
@@ -118,8 +135,7 @@ Vocabulary::Vocabulary(const TokenizerDefinition& definition, const std::string&
     : tokens_(definition.tokens),
       where_(where),
       own_casing_(std::visit([](const auto& model) { return casing_of_model(model); }, definition.model)),
-      is_byte_level_(std::holds_alternative<BytePairModel>(definition.model)),
-      space_sign_(space_sign_of(definition)),
+      marks_(std::visit([](const auto& model) { return marks_of(model); }, definition.model)),
       kind_(definition.kind()),
       special_(special_ids_of_model(definition)) {
     for (const AddedToken& token : definition.added_tokens) {
@@ -168,20 +184,27 @@ const Vocabulary& Vocabulary::require_specials() const {
 
 bool Vocabulary::continues_word(std::int32_t id) const {
     const std::string& text = token(id);
-    if (!marks_word_starts()) return text.starts_with(continuation_prefix);
-    if (text.empty() || std::ranges::binary_search(added_, id)) return false;
-    if (!is_byte_level_) return !text.starts_with(space_sign_);
+    if (marks_.kind == WordMarks::Kind::continuation) return text.starts_with(marks_.text);
+    if (!marks_word_starts() || text.empty() || std::ranges::binary_search(added_, id)) return false;
+    if (!is_byte_level()) return !text.starts_with(marks_.text);
     const std::optional<std::string> bytes = bytes_of_token(text);
     return bytes && !starts_with_white_space(*bytes);
 }
 
 std::string Vocabulary::decoded(std::int32_t id) const {
-    if (!is_byte_level_ || std::ranges::binary_search(added_, id)) return token(id);
+    if (!is_byte_level() || std::ranges::binary_search(added_, id)) return token(id);
     const std::optional<std::string> bytes = bytes_of_token(token(id));
     if (!bytes) return token(id);
     // JSON is UTF-8, so a round trip through it replaces what is not.
     using nlohmann::json;
     return json::parse(json(*bytes).dump(-1, ' ', false, json::error_handler_t::replace)).get<std::string>();
+}
+
+void Vocabulary::require_word_marks() const {
+    if (marks_.kind == WordMarks::Kind::none)
+        throw ConfigError(concat(where_, ": its tokens do not show where words begin, so whole words cannot be masked; ",
+                                 "expected a sign for spaces, or a prefix of tokens that continue a word",
+                                 "\n  do: mask tokens, or spans of tokens"));
 }
 
 std::vector<std::int32_t> Vocabulary::replacements() const {

@@ -29,6 +29,19 @@ inline constexpr std::string_view special_tokens[] = {"[PAD]", "[UNK]", "[CLS]",
 /// How tokens begin that continue a word.
 inline constexpr std::string_view continuation_prefix = "##";
 
+/// How tokens show where words begin.
+struct WordMarks {
+    enum class Kind {
+        continuation,  ///< tokens that continue a word begin with `text`
+        sign,          ///< the first token of a word begins with `text`
+        space,         ///< the first token of a word begins with a byte of white space, in byte-level BPE
+        all,           ///< every token is a word
+        none,          ///< they do not
+    };
+    Kind kind = Kind::continuation;
+    std::string text{continuation_prefix};
+};
+
 /// An immutable list of distinct tokens, including the special ones, with what is known of each token.
 class Vocabulary {
 public:
@@ -65,17 +78,19 @@ public:
     /// @throws ConfigError naming the roles without a token, and the names that were looked for
     const Vocabulary& require_specials() const;
 
-    /// Whether a token continues the word of the token before it. In WordPiece such tokens begin with "##". In byte-level BPE
-    /// Unigram and SentencePiece they are all tokens that do not begin with white space. An added token continues no word.
+    /// Whether a token continues the word of the token before it. In WordPiece such tokens begin with "##". In byte-level BPE,
+    /// Unigram, SentencePiece and BPE with a sign for spaces they are all tokens that do not begin with white space or the sign.
+    /// In WordLevel there are none. An added token continues no word.
     bool continues_word(std::int32_t id) const;
+    /// @throws ConfigError if the tokens do not show where words begin, so that whole words cannot be masked
+    void require_word_marks() const;
     /// Whether this is a byte-level vocabulary, in which a word's first token includes the space before the word.
-    bool is_byte_level() const { return is_byte_level_; }
+    bool is_byte_level() const { return marks_.kind == WordMarks::Kind::space; }
     /// Returns the text that a token stands for, in UTF-8: of byte-level BPE the token's bytes, U+FFFD in place of those that are
     /// no whole character; else the token itself. An added token stands for itself.
     std::string decoded(std::int32_t id) const;
-    /// Whether a token's white space marks where a word begins, in byte-level BPE, Unigram and SentencePiece. Otherwise "##"
-    /// marks that a token continues one.
-    bool marks_word_starts() const { return is_byte_level_ || !space_sign_.empty(); }
+    /// Whether a token's white space marks where a word begins. Otherwise "##" marks that a token continues one.
+    bool marks_word_starts() const { return is_byte_level() || marks_.kind == WordMarks::Kind::sign; }
     /// The kind of file that the tokens are from.
     TokenizerKind kind() const { return kind_; }
     /// Whether the tokenizer has a casing and rules of its own, so is no list of tokens.
@@ -99,8 +114,7 @@ private:
     SpecialIds specials_{};
     std::string where_;
     std::optional<Casing> own_casing_{};
-    bool is_byte_level_ = false;
-    std::string space_sign_{};  ///< with which a word's first token begins, in Unigram and SentencePiece
+    WordMarks marks_{};
     TokenizerKind kind_ = TokenizerKind::token_list;
     std::vector<std::int32_t> added_{};    ///< ids of a definition's added tokens, sorted
     std::vector<std::int32_t> special_{};  ///< ids of a definition's special tokens, sorted

@@ -1,4 +1,4 @@
-#include "tokens/definition/text_normalizer.h"
+#include "tokens/models/text_normalizer.h"
 
 #include <algorithm>
 #include <memory>
@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "text/utf8.h"
+#include "tokens/models/words.h"
 #include "tokens/unicode/huggingface_unicode.h"
 #include "tokens/unicode/spaces.h"
 #include "tokens/unicode/unicode.h"
@@ -71,6 +72,11 @@ std::string_view stripped(const StrippedEnds& step, std::string_view text) {
 }
 bool is_unchanged(const StrippedEnds& step, std::string_view text) { return stripped(step, text).size() == text.size(); }
 void append(const StrippedEnds& step, std::string_view text, std::string& out) { out += stripped(step, text); }
+
+bool is_unchanged(const BertNormalization&, std::string_view text) { return text.empty(); }
+void append(const BertNormalization& step, std::string_view text, std::string& out) {
+    out += WordReader(step.casing, TokenRules::huggingface, step.splits_ideographs).normalized(text);
+}
 
 using MapStep = std::shared_ptr<const PrecompiledMap>;
 bool is_unchanged(const MapStep& map, std::string_view text) { return map->is_unchanged(text); }

@@ -30,7 +30,8 @@ public:
 
 private:
     using Step = std::variant<std::shared_ptr<const UnicodeNormalizer>, LowerCase, StrippedMarks, ReplacedText, PrependedText,
-                              std::shared_ptr<const CompiledMatches>, StrippedEnds, std::shared_ptr<const PrecompiledMap>>;
+                              std::shared_ptr<const CompiledMatches>, StrippedEnds, BertNormalization,
+                              std::shared_ptr<const PrecompiledMap>>;
     std::vector<Step> steps_;
 };
 
