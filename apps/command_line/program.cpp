@@ -1,6 +1,9 @@
 #include "command_line/program.h"
 
+#include <algorithm>
 #include <iostream>
+#include <memory>
+#include <sstream>
 #include <string_view>
 #include <utility>
 
@@ -10,8 +13,10 @@
 #include "core/files/local_path.h"
 #include "core/output/displayable.h"
 #include "core/output/log.h"
+#include "core/output/table.h"
 #include "core/program_version.h"
 #include "core/signals.h"
+#include "core/strings.h"
 #include "shards/hdf5_version.h"
 
 namespace bertpretrain {
@@ -30,6 +35,31 @@ void add_hidden_text(CLI::App& app, const std::string& flag, std::string (*write
         throw CLI::Success();
     };
     app.add_flag_callback(flag, print, "For packaging")->group("");
+}
+
+/// Help whose descriptions are wrapped to the terminal's width.
+class WrappedHelp : public CLI::Formatter {
+public:
+    std::string make_option_desc(const CLI::Option* option) const override {
+        return fitted(CLI::Formatter::make_option_desc(option));
+    }
+    std::string make_subcommand(const CLI::App* command) const override {
+        std::ostringstream text;
+        CLI::detail::format_help(text, command->get_display_name(true), fitted(command->get_description()), column_width_);
+        return text.str();
+    }
+
+private:
+    std::string fitted(const std::string& description) const {
+        constexpr std::size_t widest = 100;
+        std::string text = wrapped(description, std::min(output_width(), widest) - column_width_, 0, 0);
+        return text.substr(0, text.find_last_not_of('\n') + 1);
+    }
+};
+
+void wrap_help(CLI::App& app, const std::shared_ptr<WrappedHelp>& help) {
+    app.formatter(help);
+    for (CLI::App* command : app.get_subcommands([](CLI::App*) { return true; })) wrap_help(*command, help);
 }
 
 /// Adds the log options to every command that does work.
@@ -70,6 +100,7 @@ void prepare_outputs(CLI::App& app) {
 }  // namespace
 
 void add_program_options(CLI::App& app, const Versions& versions) {
+    wrap_help(app, std::make_shared<WrappedHelp>());
     add_log_options(app);
     prepare_outputs(app);
     ProgramVersion version{app.get_name(), BERTPRETRAIN_VERSION, BERTPRETRAIN_COMMIT, versions};

@@ -1,4 +1,7 @@
 #include <iostream>
+#include <utility>
+
+#include <nlohmann/json.hpp>
 
 #include "commands.h"
 #include "input_options.h"
@@ -18,26 +21,50 @@
 namespace bertpretrain {
 namespace {
 
+/// The sums over the shards of a kind.
+struct PartSums {
+    std::int64_t shards = 0, rows = 0, tokens = 0, masked = 0;
+    double masked_share() const { return static_cast<double>(masked) / static_cast<double>(tokens); }
+    double mean_length() const { return static_cast<double>(tokens) / static_cast<double>(rows); }
+};
+
+PartSums sums_of(const ShardBuildReport& report, ShardKind kind) {
+    PartSums sums;
+    for (const ShardRecord& shard : report.manifest.shards) {
+        if (shard_kind(shard.file) != kind) continue;
+        ++sums.shards;
+        sums.rows += shard.rows;
+        sums.tokens += shard.tokens;
+        sums.masked += shard.masked;
+    }
+    return sums;
+}
+
 void print_summary(const ShardBuildReport& report) {
     Table table({"part", "shards", "rows", "tokens", "masked", "mean length"});
-    for (const ShardKind kind : {ShardKind::training, ShardKind::held_out}) {
-        std::int64_t shards = 0, rows = 0, tokens = 0, masked = 0;
-        for (const ShardRecord& shard : report.manifest.shards) {
-            if (shard_kind(shard.file) != kind) continue;
-            ++shards;
-            rows += shard.rows;
-            tokens += shard.tokens;
-            masked += shard.masked;
-        }
-        if (shards == 0) continue;
-        const auto ratio = [](std::int64_t a, std::int64_t b) { return static_cast<double>(a) / static_cast<double>(b); };
-        table.add({kind == ShardKind::training ? "training" : "held out", with_thousands(shards), with_thousands(rows),
-                   with_thousands(tokens), fixed(100 * ratio(masked, tokens), 2) + " %", fixed(ratio(tokens, rows), 1)});
-    }
+    for (const auto& [name, kind] : {std::pair("training", ShardKind::training), std::pair("held out", ShardKind::held_out)})
+        if (const PartSums sums = sums_of(report, kind); sums.shards > 0)
+            table.add({name, with_thousands(sums.shards), with_thousands(sums.rows), with_thousands(sums.tokens),
+                       fixed(100 * sums.masked_share(), 2) + " %", fixed(sums.mean_length(), 1)});
     std::cout << table.text() << with_thousands(static_cast<std::int64_t>(report.articles)) << " articles, "
               << bytes_text(report.text_bytes) << " of text in " << duration_text(report.seconds) << " ("
               << fixed(static_cast<double>(report.text_bytes) / 1e6 / report.seconds, 2) << " MB/s), unigram cross-entropy "
               << fixed(report.manifest.unigram_cross_entropy, 4) << " nats\n";
+}
+
+void print_json(const ShardBuildReport& report) {
+    nlohmann::ordered_json json = {{"articles", report.articles},
+                                   {"text_bytes", report.text_bytes},
+                                   {"seconds", report.seconds},
+                                   {"unigram_cross_entropy", report.manifest.unigram_cross_entropy}};
+    for (const auto& [name, kind] : {std::pair("training", ShardKind::training), std::pair("held_out", ShardKind::held_out)})
+        if (const PartSums sums = sums_of(report, kind); sums.shards > 0)
+            json[name] = {{"shards", sums.shards},
+                          {"rows", sums.rows},
+                          {"tokens", sums.tokens},
+                          {"masked_share", sums.masked_share()},
+                          {"mean_length", sums.mean_length()}};
+    std::cout << json.dump() << std::endl;
 }
 
 /// Takes the tokens' file and the casing from a model's folder, as transformers reads all of its files.
@@ -120,7 +147,9 @@ void add_shard_command(CLI::App& app) {
     command->add_option("--threads", settings->threads, "Number of threads; 0 means one per core")->capture_default_str();
     command->add_flag("--overwrite", settings->overwrite,
                       "Replace the manifest in the output folder and the shards that it lists");
-    command->callback([settings, sample_options, split_options, reading] {
+    const auto json = std::make_shared<bool>(false);
+    command->add_flag("--json", *json, "Print the summary as a JSON object");
+    command->callback([settings, json, sample_options, split_options, reading] {
         reading.finish();
         SampleSettings& asked = settings->samples;
         sample_options.resolve(asked);
@@ -137,7 +166,7 @@ void add_shard_command(CLI::App& app) {
         if (asked.compatible_with == "nothing" && std::filesystem::is_directory(settings->vocabulary))
             take_from_folder(*settings);
         else take_casing(*settings);
-        print_summary(build_shards(*settings));
+        (*json ? print_json : print_summary)(build_shards(*settings));
     });
 }
 
