@@ -54,6 +54,19 @@ void SampleOptions::add_counts(CLI::App& command, SampleSettings& settings) {
     command.add_option("--masked-lm-probability", settings.masked_lm_prob, "Share of a row's tokens to mask")
         ->capture_default_str();
     command.add_flag("--whole-word-masking", settings.whole_word_masking, "Mask either all pieces of a word or none");
+    command
+        .add_option("--mask-span", settings.mask_span,
+                    "Number of neighbouring tokens, or with --whole-word-masking words, to mask together. For overlapping k-mers "
+                    "it is k")
+        ->capture_default_str();
+    command
+        .add_option_function<std::string>(
+            "--mask-span-lengths",
+            [&settings](const std::string& name) { settings.mask_span_lengths = choice_named<SpanLengths>(name); },
+            "Lengths of the spans. fixed: all --mask-span long. geometric: random, at most --mask-span; shorter ones are more "
+            "likely, as in SpanBERT (0.2 * 0.8^(l - 1), --mask-span 10)")
+        ->check(CLI::IsMember({"fixed", "geometric"}))
+        ->default_str("fixed");
     command.add_option("--seed", settings.seed, "Seed of all random choices")->capture_default_str();
 }
 

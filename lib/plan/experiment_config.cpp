@@ -1,5 +1,8 @@
 #include "plan/experiment_config.h"
 
+#include <algorithm>
+#include <cmath>
+
 #include <nlohmann/json.hpp>
 
 #include "config/override.h"
@@ -38,16 +41,33 @@ void check_length(const ExperimentConfig& experiment, const std::string& file) {
             concat(file, ": data.sequence_length = ", length, ": must be at most model.max_position_embeddings = ", longest));
 }
 
+void check_spans(const DataConfig& data, const std::string& file) {
+    const std::string setting = concat(file, ": data.mask_span = ", data.mask_span);
+    if (data.mask_span == 1 && data.mask_span_lengths != SpanLengths::fixed)
+        throw ConfigError(concat(file, ": data.mask_span_lengths has no effect with data.mask_span = 1",
+                                 "\n  do: set data.mask_span to the length of the longest span"));
+    if (data.mask_span > 1 && data.mask_special_tokens)
+        throw ConfigError(concat(setting, " and data.mask_special_tokens is true, but [CLS] and [SEP] belong to no span",
+                                 "\n  do: set mask_span to 1, or mask_special_tokens to false"));
+    if (const double masked = data.masked_lm_prob * static_cast<double>(data.sequence_length);
+        data.mask_span_lengths == SpanLengths::fixed &&
+        static_cast<double>(data.mask_span) > std::max(1.0, std::nearbyint(masked)))
+        throw ConfigError(concat(setting, ": is longer than the ", std::max(1.0, std::nearbyint(masked)),
+                                 " tokens that are masked in a row (data.masked_lm_prob of data.sequence_length)",
+                                 "\n  do: set a shorter span, or a larger masked_lm_prob"));
+}
+
 void check_data(const DataConfig& data, const std::string& file) {
-    if (data.masking == Masking::as_stored &&
-        (data.whole_word_masking || data.mask_special_tokens || data.masked_lm_prob != DataConfig().masked_lm_prob))
-        throw ConfigError(concat(file,
-                                 ": data.masked_lm_prob, data.whole_word_masking and data.mask_special_tokens have no effect ",
-                                 "with data.masking = \"as_stored\"\n  do: set data.masking to \"dynamic\", or leave them out"));
+    if (data.masking == Masking::as_stored && (data.whole_word_masking || data.mask_special_tokens || data.mask_span != 1 ||
+                                               data.masked_lm_prob != DataConfig().masked_lm_prob))
+        throw ConfigError(concat(
+            file, ": data.masked_lm_prob, data.whole_word_masking, data.mask_span and data.mask_special_tokens ",
+            "have no effect with data.masking = \"as_stored\"", "\n  do: set data.masking to \"dynamic\", or leave them out"));
     if (data.whole_word_masking && data.mask_special_tokens)
         throw ConfigError(concat(file,
                                  ": data.whole_word_masking and data.mask_special_tokens are both true, but [CLS] and [SEP] ",
                                  "belong to no word\n  do: set one of them to false"));
+    if (data.masking == Masking::dynamic) check_spans(data, file);
 }
 
 void check_initialization(const InitializationConfig& initialization, const std::string& file) {

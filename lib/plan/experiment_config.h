@@ -16,6 +16,7 @@
 #include "optimizer/schedule.h"
 #include "plan/origin.h"
 #include "plan/watchdog_config.h"
+#include "shards/mask_spans.h"
 
 namespace bertpretrain {
 
@@ -42,10 +43,14 @@ struct DataConfig {
     Masking masking = Masking::as_stored;
     double masked_lm_prob = 0.15;
     bool whole_word_masking = false;
+    std::int64_t mask_span = 1;
+    SpanLengths mask_span_lengths = SpanLengths::fixed;
     bool mask_special_tokens = false;
     std::optional<std::int64_t> loader_threads;
     std::optional<std::string> cache_folder;
     double cache_gib = 50;
+
+    MaskSpans mask_spans() const { return {mask_span, mask_span_lengths}; }
 
     static void describe(auto& self, auto&& field) {
         field(
@@ -86,6 +91,14 @@ struct DataConfig {
               "share.");
         field("whole_word_masking", self.whole_word_masking, any,
               "Whether dynamic masking masks either all pieces of a word or none.");
+        field("mask_span", self.mask_span, between(1, 64),
+              "Number of neighbouring tokens, or with whole_word_masking words, that dynamic masking masks together. For "
+              "overlapping k-mers it is k, as in DNABERT, because the neighbours of a k-mer reveal it. The share of masked "
+              "tokens stays masked_lm_prob.");
+        field("mask_span_lengths", self.mask_span_lengths, any,
+              "Lengths of the spans of mask_span. fixed: each drawn token is masked with its neighbours on both sides, mask_span "
+              "in all. geometric: spans begin at the drawn tokens and have random lengths of at most mask_span, shorter ones "
+              "more often, as in SpanBERT (0.2 * 0.8^(l - 1), mask_span 10).");
         field("mask_special_tokens", self.mask_special_tokens, any,
               "Whether dynamic masking may also mask [CLS] and [SEP], as in the published runs of ModernBERT. Those draw each "
               "token "

@@ -140,6 +140,8 @@ void write_manifest(const fs::path& folder, const Manifest& manifest) {
     ordered_json document = write_config(frame);
     if (manifest.rules_version == 1) document.erase("rules_version");         // the same bytes as from older programs
     if (!manifest.settings.best_fit) document["settings"].erase("best_fit");  // likewise
+    if (manifest.settings.mask_span == 1)
+        for (const char* setting : {"mask_span", "mask_span_lengths"}) document["settings"].erase(setting);  // likewise
     if (manifest.vocabulary.sha256.empty()) document["vocabulary"].erase("sha256");
     if (!manifest.corpus.empty()) document["corpus"] = to_json(manifest.corpus);
     document["shards"] = ordered_json::array();

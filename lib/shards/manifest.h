@@ -9,6 +9,7 @@
 
 #include "config/field.h"
 #include "core/files/file_digest.h"
+#include "shards/mask_spans.h"
 
 namespace bertpretrain {
 
@@ -29,7 +30,10 @@ struct SampleSettings {
     std::string objective = "mlm_nsp";
     bool across_documents = false;
     bool best_fit = false;
+    std::int64_t mask_span = 1;
+    SpanLengths mask_span_lengths = SpanLengths::fixed;
 
+    MaskSpans mask_spans() const { return {mask_span, mask_span_lengths}; }
     /// Whether rows have labels of next sentences.
     bool has_labels() const { return objective == "mlm_nsp"; }
 
@@ -46,6 +50,9 @@ struct SampleSettings {
         field("token_rules", self.token_rules, one_of({"huggingface", "google", "nvidia"}),
               "The tokenizer whose rules apply to rare characters.");
         field("whole_word_masking", self.whole_word_masking, any, "Whether all pieces of a word are masked together.");
+        field("mask_span", self.mask_span, between(1, 64), "Number of neighbouring tokens, or words, that are masked together.");
+        field("mask_span_lengths", self.mask_span_lengths, any,
+              "Whether all spans have mask_span tokens or words, or at most these.");
         field("compatible_with", self.compatible_with, one_of({"nothing", "nvidia", "google"}),
               "The reference script whose samples these equal value for value.");
         field("group_mib", self.group_mib, between(1, 1024),

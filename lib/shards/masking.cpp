@@ -8,41 +8,39 @@
 namespace bertpretrain {
 namespace {
 
-/// The maskable tokens grouped into words: word w is at positions[begins[w]] up to, not including, positions[begins[w + 1]].
-struct Words {
-    std::vector<std::int32_t> positions, begins;
-};
-
-/// A word always ends at [CLS], where a document of a packed row begins.
-Words words_of(std::span<const std::int32_t> tokens, const MaskingSettings& settings, const SpecialIds& special_ids) {
-    Words words;
-    words.positions.reserve(tokens.size());
+/// Returns the maskable tokens, grouped into words if whole words are masked. A word always ends at [CLS], where a document of a
+/// packed row begins.
+MaskUnits units_of(std::span<const std::int32_t> tokens, const MaskingSettings& settings, const SpecialIds& special_ids) {
+    MaskUnits units;
+    units.positions.reserve(tokens.size());
     bool begins = true;
+    std::int32_t run = 0;
     for (std::size_t i = 0; i < tokens.size(); ++i) {
         if (tokens[i] == special_ids.cls || tokens[i] == special_ids.sep) {
             begins = begins || settings.separator_ends_word || tokens[i] == special_ids.cls;
+            ++run;
             continue;
         }
-        if (std::exchange(begins, false) || settings.continues_word[static_cast<std::size_t>(tokens[i])] == 0)
-            words.begins.push_back(static_cast<std::int32_t>(words.positions.size()));
-        words.positions.push_back(static_cast<std::int32_t>(i));
+        const bool is_single = settings.continues_word.empty();
+        if (std::exchange(begins, false) || is_single || settings.continues_word[static_cast<std::size_t>(tokens[i])] == 0) {
+            units.begins.push_back(static_cast<std::int32_t>(units.positions.size()));
+            units.runs.push_back(run);
+        }
+        units.positions.push_back(static_cast<std::int32_t>(i));
     }
-    words.begins.push_back(static_cast<std::int32_t>(words.positions.size()));
-    return words;
+    units.begins.push_back(static_cast<std::int32_t>(units.positions.size()));
+    return units;
 }
 
 /// Returns `wanted` positions, or fewer if no word is short enough for the rest, in the order in which they were drawn.
-std::vector<std::int32_t> choose_words(std::span<const std::int32_t> tokens, std::size_t wanted, const MaskingSettings& settings,
-                                       const SpecialIds& special_ids, Rng& rng) {
-    const Words words = words_of(tokens, settings, special_ids);
-    std::vector<std::int32_t> order(words.begins.size() - 1), chosen;
+std::vector<std::int32_t> choose_words(const MaskUnits& words, std::size_t wanted, Rng& rng) {
+    std::vector<std::int32_t> order(words.size()), chosen;
     std::iota(order.begin(), order.end(), 0);
     rng.choose(order, order.size());
     for (const std::int32_t word : order) {
         if (chosen.size() >= wanted) break;
-        const auto begin = words.positions.begin() + words.begins[static_cast<std::size_t>(word)];
-        const auto end = words.positions.begin() + words.begins[static_cast<std::size_t>(word) + 1];
-        if (chosen.size() + static_cast<std::size_t>(end - begin) <= wanted) chosen.insert(chosen.end(), begin, end);
+        const auto positions = words[static_cast<std::size_t>(word)];
+        if (chosen.size() + positions.size() <= wanted) chosen.insert(chosen.end(), positions.begin(), positions.end());
     }
     return chosen;
 }
@@ -60,6 +58,13 @@ std::vector<std::int32_t> choose_tokens(std::span<const std::int32_t> tokens, st
     return positions;
 }
 
+std::vector<std::int32_t> choose_positions(std::span<const std::int32_t> tokens, std::size_t wanted,
+                                           const MaskingSettings& settings, const SpecialIds& special_ids, Rng& rng) {
+    if (settings.spans.longest > 1) return choose_spans(units_of(tokens, settings, special_ids), wanted, settings.spans, rng);
+    if (settings.continues_word.empty()) return choose_tokens(tokens, wanted, settings, special_ids, rng);
+    return choose_words(units_of(tokens, settings, special_ids), wanted, rng);
+}
+
 }  // namespace
 
 MaskingSettings masking_settings(const Vocabulary& vocabulary, double probability, std::int64_t max_predictions,
@@ -67,9 +72,10 @@ MaskingSettings masking_settings(const Vocabulary& vocabulary, double probabilit
     MaskingSettings settings{probability, max_predictions};
     settings.separator_ends_word = vocabulary.marks_word_starts();
     if (vocabulary.has_own_rules()) settings.replacements = vocabulary.replacements();
-    if (whole_words)
-        for (std::int32_t id = 0; id < vocabulary.size(); ++id)
-            settings.continues_word.push_back(vocabulary.continues_word(id) ? 1 : 0);
+    if (!whole_words) return settings;
+    vocabulary.require_word_marks();
+    for (std::int32_t id = 0; id < vocabulary.size(); ++id)
+        settings.continues_word.push_back(vocabulary.continues_word(id) ? 1 : 0);
     return settings;
 }
 
@@ -81,8 +87,7 @@ std::int64_t prediction_count(std::int64_t length, const MaskingSettings& settin
 MaskedTokens mask_tokens(std::span<std::int32_t> tokens, const MaskingSettings& settings, const SpecialIds& special_ids,
                          std::int32_t vocabulary_size, Rng& rng) {
     const auto wanted = static_cast<std::size_t>(prediction_count(static_cast<std::int64_t>(tokens.size()), settings));
-    std::vector<std::int32_t> chosen = settings.continues_word.empty() ? choose_tokens(tokens, wanted, settings, special_ids, rng)
-                                                                       : choose_words(tokens, wanted, settings, special_ids, rng);
+    const std::vector<std::int32_t> chosen = choose_positions(tokens, wanted, settings, special_ids, rng);
     MaskedTokens masked{chosen, std::vector<std::int32_t>(chosen.size())};
     std::sort(masked.positions.begin(), masked.positions.end());
     for (std::size_t p = 0; p < chosen.size(); ++p) masked.labels[p] = tokens[static_cast<std::size_t>(masked.positions[p])];

@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "shards/mask_spans.h"
 #include "shards/rng.h"
 #include "tokens/vocabulary/vocabulary.h"
 
@@ -19,11 +20,13 @@ struct MaskingSettings {
     /// Whether a word ends at [SEP]. Otherwise a continuation at the start of segment B (where truncation removed the start of
     /// its word) counts as part of A's last word, as in Google's script.
     bool separator_ends_word = false;
-    bool special_tokens = false;               ///< whether [CLS] and [SEP] may be masked too; not with whole words
+    bool special_tokens = false;               ///< whether [CLS] and [SEP] may be masked too; not with whole words or spans
+    MaskSpans spans{};                         ///< of tokens, or of words if whole words are masked
     std::vector<std::int32_t> replacements{};  ///< ids of random replacements; empty: all ids of the vocabulary
 };
 
-/// Returns the settings for tokens of `vocabulary`. @param whole_words masks whole words only
+/// Returns the settings for tokens of `vocabulary`, without spans. @param whole_words masks whole words only
+/// @throws ConfigError if whole words are wanted, but the tokens do not show where words begin
 MaskingSettings masking_settings(const Vocabulary& vocabulary, double probability, std::int64_t max_predictions,
                                  bool whole_words);
 
@@ -37,7 +40,7 @@ struct MaskedTokens {
 std::int64_t prediction_count(std::int64_t length, const MaskingSettings& settings);
 
 /// Masks tokens other than [CLS] and [SEP], or any token with special_tokens: 80 % become [MASK], 10 % stay unchanged, 10 %
-/// become a random token of the vocabulary. This choice is made per token, even if whole words are masked.
+/// become a random token of the vocabulary. This choice is made per token, even if whole words or spans are masked.
 /// @param tokens modified in place
 /// Source: create_masked_lm_predictions of google-research/bert @eedf571.
 MaskedTokens mask_tokens(std::span<std::int32_t> tokens, const MaskingSettings& settings, const SpecialIds& special_ids,

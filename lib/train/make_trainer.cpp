@@ -35,10 +35,12 @@ std::unique_ptr<BatchLoader> make_loader(const RunPlan& plan, const World& world
     settings.device = device;
     settings.threads = plan.data.loader_threads;
     settings.cross_check_every_steps = plan.settings.training.cross_check_every_steps;
-    if (plan.settings.data.masking == Masking::dynamic && vocabulary != nullptr)
+    if (plan.settings.data.masking == Masking::dynamic && vocabulary != nullptr) {
         settings.masking = dynamic_masking(*vocabulary, plan.data.masked_lm_prob, plan.settings.data.whole_word_masking,
                                            plan.settings.data.mask_special_tokens, plan.settings.data.sequence_length,
                                            shape_of(plan.settings.model).vocab_size, plan.settings.training.seed);
+        settings.masking->masking.spans = plan.settings.data.mask_spans();
+    }
     std::vector<std::vector<std::filesystem::path>> files;
     bool is_in_store = false;
     for (const std::filesystem::path& source : plan.data.training_shards) {

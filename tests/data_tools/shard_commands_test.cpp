@@ -301,9 +301,34 @@ TEST_CASE("--compatible-with refuses options that the script does not support") 
     CHECK(contains(refusal("--compatible-with nvidia --held-out-fraction 0.1"), "--held-out-fraction"));
     CHECK(contains(refusal("--compatible-with nvidia --rules google"), "--rules nvidia"));
     CHECK(contains(refusal("--compatible-with nvidia --whole-word-masking"), "--compatible-with google"));
+    CHECK(contains(refusal("--compatible-with google --mask-span 3"), "--mask-span 3"));
     CHECK(contains(refusal("--compatible-with tensorflow"), "tensorflow"));
     CHECK(contains(refusal("--compatible-with nvidia " + corpus.path("text.txt")), "the same name"));
     CHECK(run_command(corpus.shard("--compatible-with google --whole-word-masking")).exit_code == 0);
+}
+
+TEST_CASE("shard --mask-span masks neighbours together, which the manifest records; without it the manifest is as before") {
+    const Corpus corpus;
+    const std::string shards =
+        "--objective mlm --shards 1 --held-out-fraction 0 --max-predictions 8 --masked-lm-probability 0.25 ";
+    REQUIRE(run_command(corpus.shard(shards)).exit_code == 0);
+    CHECK_FALSE(contains(read_text(corpus.folder / "out/manifest.json"), "mask_span"));
+    REQUIRE(run_command(corpus.shard(shards + "--overwrite --mask-span 4")).exit_code == 0);
+    CHECK(contains(read_text(corpus.folder / "out/manifest.json"), "\"mask_span\": 4"));
+    CHECK(run_command(corpus.check()).exit_code == 0);
+    const ShardReader reader(corpus.folder / "out/wikicorpus_en_training_0000.h5");
+    const ShardRows rows = reader.read(0, reader.rows());
+    std::int64_t together = 0, masked = 0;
+    for (std::int64_t r = 0; r < rows.rows; ++r) {
+        const auto* const positions = rows.masked_lm_positions_RP.data() + r * rows.max_predictions;
+        for (std::int64_t p = 0; p < rows.max_predictions && positions[p] != 0; ++p, ++masked)
+            together += p + 1 < rows.max_predictions && positions[p + 1] == positions[p] + 1 ? 1 : 0;
+    }
+    CHECK(masked > 0);
+    CHECK(2 * together > masked);  // three of a span's four tokens; of single masks about a quarter
+    const auto refused = [&](const std::string& options) { return run_command(corpus.shard(shards + options)).err; };
+    CHECK(contains(refused("--mask-span-lengths geometric"), "has no effect without --mask-span"));
+    CHECK(contains(refused("--mask-span 40"), "--mask-span 40: is longer than the 8 tokens"));
 }
 
 TEST_CASE("check --html writes one self-contained page with histograms and problems") {

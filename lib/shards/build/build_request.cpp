@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "core/error.h"
 #include "tokens/models/open_tokenizer.h"
@@ -39,6 +40,14 @@ void check_objective(const SampleSettings& samples) {
                            ": needs --objective mlm_nsp, because the reference scripts make sentence pairs"));
 }
 
+void check_spans(const SampleSettings& samples) {
+    require_request(samples.mask_span > 1 || samples.mask_span_lengths == SpanLengths::fixed,
+                    "--mask-span-lengths: has no effect without --mask-span, which is the length of the longest span");
+    require_request(samples.mask_span_lengths != SpanLengths::fixed || samples.mask_span <= samples.max_predictions,
+                    concat("--mask-span ", samples.mask_span, ": is longer than the ", samples.max_predictions,
+                           " tokens that are masked in a row (--max-predictions)"));
+}
+
 void check_reference(const SampleSettings& samples) {
     if (samples.compatible_with == "nothing") return;
     require_request(samples.token_rules == samples.compatible_with,
@@ -46,6 +55,8 @@ void check_reference(const SampleSettings& samples) {
                            samples.token_rules));
     require_request(samples.compatible_with == "google" || !samples.whole_word_masking,
                     "--whole-word-masking: NVIDIA's script does not support it, Google's does (--compatible-with google)");
+    require_request(samples.mask_span == 1, concat("--mask-span ", samples.mask_span,
+                                                   ": the reference scripts mask no spans; omit it or ", "--compatible-with"));
 }
 
 }  // namespace
@@ -70,6 +81,7 @@ void check_request(const ShardBuildSettings& settings) {
                                samples.held_out_fraction, " contradict each other: both must be 0, or neither"));
     check_names(settings);
     check_objective(samples);
+    check_spans(samples);
     check_reference(samples);
 }
 
@@ -91,8 +103,11 @@ std::shared_ptr<const Tokenizer> make_tokenizer(const SampleSettings& samples, c
 }
 
 SampleRules sample_rules(const SampleSettings& settings, const Vocabulary& vocabulary) {
+    MaskingSettings masking =
+        masking_settings(vocabulary, settings.masked_lm_prob, settings.max_predictions, settings.whole_word_masking);
+    masking.spans = settings.mask_spans();
     return {{settings.sequence_length, settings.short_seq_prob, settings.compatible_with == "google"},
-            masking_settings(vocabulary, settings.masked_lm_prob, settings.max_predictions, settings.whole_word_masking),
+            std::move(masking),
             vocabulary.specials(),
             vocabulary.size(),
             settings.seed,
