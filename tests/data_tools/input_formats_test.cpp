@@ -290,7 +290,7 @@ TEST_CASE("vocabularies and tokenizers that cannot be used, or do not fit the sh
     const std::string shard = " shard " + path("corpus.txt") + " --output " + path("out") + " --vocabulary ";
     const std::string tokenize = " tokenize " + path("corpus.txt") + " --vocabulary ";
     const BadInput cases[] = {
-        {shard + path("absent.txt"), 3, "absent.txt: cannot be read"},
+        {shard + path("absent.txt"), 3, "absent.txt: does not exist"},
         {shard + path("empty.txt"), 3, "empty.txt: is empty, expected a vocabulary with one token per line"},
         {shard + path("no_mask.txt"), 3, "no_mask.txt: the token [MASK] is missing among 5"},
         {shard + path("twice.txt"), 3, "twice.txt: lines 6 and 8 contain the same token \"the\""},
