@@ -3,7 +3,7 @@
 # words, and shows what the model learned.
 #   scripts/quickstart.sh                                   uses the sample encyclopaedia that comes with the project
 #   scripts/quickstart.sh --dump FILE [--vocabulary FILE]   uses a real dump (.xml, .xml.bz2)
-#   scripts/quickstart.sh --text PATH [--vocabulary FILE]   uses your own text, a file or a folder (text, JSONL, CSV, TSV, Parquet)
+#   scripts/quickstart.sh --text PATH [--vocabulary FILE]   uses your own text, a file or a folder (text, JSONL, CSV, TSV, Parquet, FASTA)
 #   ... --output DIR                                        writes there instead of quickstart/NAME
 #   ... --gpu                                               builds the modules for NVIDIA GPUs also where this machine shows no GPU
 # Run it again to continue where it stopped. A folder that was made from another text or vocabulary is refused.

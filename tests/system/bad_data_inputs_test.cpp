@@ -58,7 +58,7 @@ const std::vector<BadInput> bad_inputs{
      config_exit,
      {"vocab.txt", "folder", "--output"}},
 
-    {"tokenize --vocabulary {}/none.txt {}/text.txt", data_exit, {"none.txt", "cannot be read"}},
+    {"tokenize --vocabulary {}/none.txt {}/text.txt", data_exit, {"none.txt", "does not exist"}},
     {"check {}/none", data_exit, {"none", "does not exist"}},
     {"check {}/text.txt", data_exit, {"text.txt", "is not a folder"}},
 };

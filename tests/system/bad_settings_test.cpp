@@ -68,7 +68,7 @@ const std::vector<BadSetting> bad_settings{
     {R"({"data": {"training_shards": "lib"}})", data_exit, {"lib", "expected a folder with .h5 or .hdf5 files", "training"}},
     {R"({"data": {"training_shards": "CMakeLists.txt"}})", data_exit, {"CMakeLists.txt", "is not a folder"}},
     {R"({"data": {"held_out_shards": "lib"}})", data_exit, {"lib", "expected a folder with .h5 or .hdf5 files", "test"}},
-    {R"({"data": {"vocabulary": "no_such_vocab.txt"}})", data_exit, {"no_such_vocab.txt", "cannot be read"}},
+    {R"({"data": {"vocabulary": "no_such_vocab.txt"}})", data_exit, {"no_such_vocab.txt", "does not exist"}},
     // addresses of a mirror
     {R"({"checkpoint": {"mirror": "ftp://host/folder"}})", config_exit, {"checkpoint.mirror", "ftp://host/folder"}},
     {R"({"checkpoint": {"mirror": "runs/mirror"}})", config_exit, {"checkpoint.mirror", "runs/mirror", "s3://"}},
