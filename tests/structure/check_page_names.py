@@ -19,7 +19,7 @@ PLACEHOLDER = re.compile(r"[A-Z]{3,}[A-Z_]*|^X$")
 FILE_ENDINGS = {"sh", "py", "h", "cpp", "md", "json", "jsonl", "pt", "txt", "npy", "html", "svg", "csv", "safetensors", "bin", "model"}
 
 # Programs whose options a page may name as well. A line of commands that names one of them is not checked for options.
-OTHERS = re.compile(r"\b(torchrun|sbatch|scontrol|spm_train|hf download|aws|kubectl|pip|tensorboard|apt-get|cpack|ctest|cmake|curl|zstd|jq|tar)\b")
+OTHERS = re.compile(r"\b(torchrun|sbatch|scontrol|spm_train|hf (?:download|upload)|optimum-cli|aws|kubectl|pip|tensorboard|apt-get|cpack|ctest|cmake|curl|zstd|jq|tar)\b")
 # Names that the project lacks, each with its owner or the reason.
 ALLOWED = {
     "audit.sh": "removed", "training_step.sh": "removed", "cores.sh": "removed", "busy.sh": "removed", "windows.sh": "removed",
