@@ -29,7 +29,7 @@ void print(const ExtractCounts& counts) {
     std::cout << table.text();
 }
 
-void print_json(const ExtractCounts& counts) {
+void print_as_json(const ExtractCounts& counts) {
     const nlohmann::ordered_json json = {{"documents", counts.pages},
                                          {"documents_kept", counts.articles},
                                          {"redirects", counts.redirects},
@@ -63,7 +63,7 @@ void add_extract_command(CLI::App& app) {
     command->add_flag("--json", *json, "Print the counts as a JSON object");
     command->callback([settings, options, json] {
         options.finish();
-        (*json ? print_json : print)(extract(*settings));
+        (*json ? print_as_json : print)(extract(*settings));
     });
 }
 

@@ -52,7 +52,7 @@ void print_summary(const ShardBuildReport& report) {
               << fixed(report.manifest.unigram_cross_entropy, 4) << " nats\n";
 }
 
-void print_json(const ShardBuildReport& report) {
+void print_summary_as_json(const ShardBuildReport& report) {
     nlohmann::ordered_json json = {{"articles", report.articles},
                                    {"text_bytes", report.text_bytes},
                                    {"seconds", report.seconds},
@@ -166,7 +166,7 @@ void add_shard_command(CLI::App& app) {
         if (asked.compatible_with == "nothing" && std::filesystem::is_directory(settings->vocabulary))
             take_from_folder(*settings);
         else take_casing(*settings);
-        (*json ? print_json : print_summary)(build_shards(*settings));
+        (*json ? print_summary_as_json : print_summary)(build_shards(*settings));
     });
 }
 

@@ -1,5 +1,6 @@
 #include "shards/dataset_card.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <utility>
 #include <vector>
@@ -28,6 +29,11 @@ CardTotals card_totals(const Manifest& manifest, ShardKind kind) {
         totals.masked += shard.masked;
     }
     return totals;
+}
+
+std::string name_of_shards(const Manifest& manifest) {
+    const std::string file = manifest.shards.empty() ? "shards" : manifest.shards.front().file;
+    return file.substr(0, std::min(file.find("_training"), file.find("_test")));
 }
 
 /// The hub's name for a number of rows: 1K<n<10K.
@@ -61,7 +67,8 @@ std::string corpus_list(const Manifest& manifest) {
 
 }  // namespace
 
-std::string dataset_card(const Manifest& manifest, const std::string& name) {
+std::string dataset_card(const Manifest& manifest) {
+    const std::string name = name_of_shards(manifest);
     const SampleSettings& settings = manifest.settings;
     const CardTotals training = card_totals(manifest, ShardKind::training), held_out = card_totals(manifest, ShardKind::held_out);
     const std::vector<Row> rows{

@@ -284,7 +284,7 @@ TEST_CASE("vocabularies and tokenizers that cannot be used, or do not fit the sh
     write_text(corpus.folder / "gap.txt", special + "the\n\ncat\n");
     write_text(corpus.folder / "small.txt", special + "the\n");
     write_text(corpus.folder / "empty.txt", "");
-    write_text(corpus.folder / "word_level.json", "{\"model\": {\"type\": \"WordLevel\", \"vocab\": {}}}");
+    write_text(corpus.folder / "novel.json", "{\"model\": {\"type\": \"Novelty\", \"vocab\": {}}}");
     write_text(corpus.folder / "no_model.json", "{\"version\": \"1.0\"}");
     REQUIRE(run_command(corpus.shard(path("corpus.txt"), "shards")).exit_code == 0);
     const std::string shard = " shard " + path("corpus.txt") + " --output " + path("out") + " --vocabulary ";
@@ -296,8 +296,8 @@ TEST_CASE("vocabularies and tokenizers that cannot be used, or do not fit the sh
         {shard + path("twice.txt"), 3, "twice.txt: lines 6 and 8 contain the same token \"the\""},
         {shard + path("gap.txt"), 3, "gap.txt: line 7 is empty"},
         {shard + path("vocab.txt") + " --cased", 2, "vocab.txt: is an uncased vocabulary"},
-        {shard + path("word_level.json"), 3, "word_level.json"},
-        {tokenize + path("word_level.json"), 3, "word_level.json: model: has the type WordLevel"},
+        {shard + path("novel.json"), 3, "novel.json"},
+        {tokenize + path("novel.json"), 3, "novel.json: model: has the type Novelty"},
         {tokenize + path("no_model.json"), 3, "no_model.json: has no member \"model\""},
         {" check " + path("shards") + " --vocabulary " + path("small.txt"), 3, "small.txt: is another vocabulary"},
         {" check " + path("nothing"), 3, "nothing: does not exist"},

@@ -75,7 +75,7 @@ TEST_CASE("shard writes a dataset card that huggingface_hub reads, and leaves on
     const fs::path card = folder / "my shards/README.md";
     const auto cards = read_cards("'" + card.string() + "'");
     if (cards.empty()) SKIP_TEST(skip::no_oracle, "no Python with huggingface_hub, yaml and markdown");
-    CHECK(cards[0].at("name") == "my shards");
+    CHECK(cards[0].at("name") == "sample");  // not the folder, so that equal shards have equal cards
     CHECK(cards[0].at("licence") == "choose-a-licence");
     CHECK(cards[0].at("tables") == 1);
     CHECK(cards[0].at("headings") == 3);

@@ -203,8 +203,7 @@ namespace {
 void write_card(const fs::path& folder, const Manifest& manifest) {
     const fs::path card = folder / "README.md";
     if (fs::exists(card) && read_file(card).find(licence_yaml) == std::string::npos) return;
-    write_atomically(card,
-                     dataset_card(manifest, fs::absolute(folder / "").lexically_normal().parent_path().filename().string()));
+    write_atomically(card, dataset_card(manifest));
 }
 
 }  // namespace
