@@ -72,8 +72,8 @@ std::vector<std::string> problems(const std::filesystem::path& folder) {
     return check_shard_folder(folder, std::nullopt, 2).problems;
 }
 
-const std::vector<std::string> all_files{"manifest.json",      "vocab.txt",          "w_test_0000.h5",    "w_test_0001.h5",
-                                         "w_training_0000.h5", "w_training_0001.h5", "w_training_0002.h5"};
+const std::vector<std::string> all_files{"README.md",      "manifest.json",      "vocab.txt",          "w_test_0000.h5",
+                                         "w_test_0001.h5", "w_training_0000.h5", "w_training_0001.h5", "w_training_0002.h5"};
 
 }  // namespace
 
