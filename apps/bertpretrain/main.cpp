@@ -15,11 +15,13 @@
 #include "command_line/program.h"
 #include "commands.h"
 
+#include "config/known_names.h"
 #include "core/output/guard.h"
 #include "core/threads/physical_cores.h"
 #include "core/threads/short_spinning.h"
 #include "kernels/cpu/library_limits.h"
 #include "model/tensor_memory.h"
+#include "plan/experiment_config.h"
 #include "shards/check/shard_probe.h"
 
 namespace {
@@ -33,9 +35,16 @@ void keep_freed_memory() {
     ::mallopt(M_TOP_PAD, 64 << 20);
 }
 
+/// Says of an option that is no option of a command, but the name of a setting, how settings are given.
+std::string setting_meant(const CLI::App& command, const std::string& option) {
+    if (command.get_option_no_throw("--set") == nullptr) return "";
+    const std::string guess = bertpretrain::known_names<bertpretrain::ExperimentConfig>().advice_on_path(option.substr(2));
+    return guess.empty() ? "" : "settings are given as --set SETTING=VALUE: " + guess;
+}
+
 /// Whether the command runs operations on tensors for more than a moment.
 bool computes(int argc, char** argv) {
-    constexpr std::array commands{"train", "evaluate", "embed", "predict", "audit", "preflight", "plan"};
+    constexpr std::array commands{"train", "evaluate", "embed", "neighbours", "predict", "audit", "preflight", "plan"};
     return argc > 1 &&
            std::any_of(commands.begin(), commands.end(), [&](const char* one) { return std::strcmp(one, argv[1]) == 0; });
 }
@@ -77,7 +86,8 @@ int main(int argc, char** argv) {
         bertpretrain::cpu::limit_libraries();
         bertpretrain::cpu::limit_threads();
         bertpretrain::with_bad_alloc([&] {
-            if (const int refused = bertpretrain::parse_and_run(app, argc, argv); refused != 0) exit_code = refused;
+            if (const int refused = bertpretrain::parse_and_run(app, argc, argv, setting_meant); refused != 0)
+                exit_code = refused;
         });
         return exit_code;
     });

@@ -111,7 +111,7 @@ void add_program_options(CLI::App& app, const Versions& versions) {
     add_hidden_text(app, "--bash-completion", bash_completion);
 }
 
-int parse_and_run(CLI::App& app, int argc, char** argv) {
+int parse_and_run(CLI::App& app, int argc, char** argv, const Advice& advice) {
     // The parser would take the next option as the value.
     for (int i = 1; i < argc; ++i)
         if (const std::string_view given = argv[i]; given.starts_with("--") && given.find('=') == given.size() - 1)
@@ -122,7 +122,7 @@ int parse_and_run(CLI::App& app, int argc, char** argv) {
         if (app.get_subcommands().empty()) throw ConfigError("a subcommand is missing; --help lists them");
     } catch (const CLI::ParseError& error) {
         if (app.exit(error) == 0) return 0;
-        if (const std::string hint = suggestion(app); !hint.empty()) std::cerr << hint << std::endl;
+        if (const std::string hint = suggestion(app, advice); !hint.empty()) std::cerr << hint << std::endl;
         return static_cast<int>(ExitCode::config);
     }
     return 0;

@@ -33,9 +33,9 @@ std::vector<std::string> command_names(const CLI::App& command) {
 
 }  // namespace
 
-std::string suggestion(const CLI::App& app) {
+std::string suggestion(const CLI::App& app, const Advice& advice) {
     const std::vector<CLI::App*> parsed = app.get_subcommands();
-    if (!parsed.empty()) return suggestion(*parsed.front());
+    if (!parsed.empty()) return suggestion(*parsed.front(), advice);
     const CLI::App* top = &app;
     while (top->get_parent() != nullptr) top = top->get_parent();
     for (const std::string& word : top->remaining(true)) {
@@ -43,6 +43,8 @@ std::string suggestion(const CLI::App& app) {
         const auto near =
             meant(is_option ? word.substr(0, word.find('=')) : word, is_option ? option_names(app) : command_names(app));
         if (near) return concat("did you mean ", *near, "?");
+        if (!is_option || !advice) continue;
+        if (std::string other = advice(app, word.substr(0, word.find('='))); !other.empty()) return other;
     }
     return "";
 }

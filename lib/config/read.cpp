@@ -1,8 +1,11 @@
 #include "config/read.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <set>
+#include <string_view>
+#include <utility>
 
 #include <nlohmann/json.hpp>
 
@@ -45,7 +48,12 @@ void check_number(double value, const json& found, const Rule& rule, const std::
 void check_text(const std::string& value, const json& found, const Rule& rule, const std::string& where) {
     if (rule.is_required && value.empty()) refuse(where, found, "a text that is not empty");
     if (rule.choices.empty() || std::find(rule.choices.begin(), rule.choices.end(), value) != rule.choices.end()) return;
-    const auto guess = nearest_name(value, {rule.choices.begin(), rule.choices.end()});
+    constexpr std::array<std::pair<std::string_view, std::string_view>, 4> synonyms{
+        {{"gpu", "cuda"}, {"float32", "fp32"}, {"bfloat16", "bf16"}, {"half", "bf16"}}};
+    const auto synonym = std::ranges::find(synonyms, value, &std::pair<std::string_view, std::string_view>::first);
+    const bool is_known = synonym != synonyms.end() && std::ranges::find(rule.choices, synonym->second) != rule.choices.end();
+    const auto guess =
+        is_known ? std::optional(std::string(synonym->second)) : nearest_name(value, {rule.choices.begin(), rule.choices.end()});
     refuse(where, found, rule.text() + (guess ? "; did you mean \"" + *guess + "\"?" : ""));
 }
 

@@ -1,6 +1,7 @@
 #include "plan/resolve.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <map>
 
 #include "checkpoint/import_plan.h"
@@ -11,6 +12,7 @@
 #include "operations/measure_matmul_libraries.h"
 #include "plan/device_choice.h"
 #include "plan/kept_choices.h"
+#include "shards/manifest.h"
 #include "storage/object_url.h"
 
 namespace bertpretrain {
@@ -68,6 +70,8 @@ void resolve_vocab_size(Resolution& r) {
         entries = r.data.manifest->vocabulary.size;
         reason = concat("the manifest of the shards says ", entries, " tokens");
     } else if (r.data.is_there && r.checkpoint == nullptr && of_weights == 0) {
+        if (const auto& first = r.settings.data.training_shards.first(); std::filesystem::is_directory(first))
+            find_shards(first, ShardKind::training);  // a folder without shards is refused as such
         throw ConfigError(concat(
             "model.vocab_size = \"auto\": ", r.settings.data.training_shards.first(), " has neither ", manifest_name,
             " nor a vocabulary\n  do: set model.vocab_size, or data.vocabulary to the file that the shards were made with"));

@@ -1,6 +1,7 @@
 """Times `bertpretrain neighbours`, NumPy, and copies of the same memory, interleaved in one run: the neighbours of 1 and of 32 vectors
 among many. Both searches read all vectors from memory. Counted is the search alone, without starting the program and reading the
-queries; NumPy's vectors are in its memory before, ours in the page cache. A copy reads and writes, so it counts twice its bytes."""
+queries; NumPy's vectors are in its memory before, ours in the page cache. A copy's GB/s count each byte once, although it is
+read and written."""
 import argparse
 import pathlib
 import re

@@ -24,6 +24,7 @@ const std::vector<BadSetting> bad_settings{
     {R"({"optimizer": {"lr": 1}})", config_exit, {"optimizer.lr", "did you mean optimizer.learning_rate?"}},
     {R"({"batch_size": 8})", config_exit, {"batch_size", "did you mean batch.micro_batch_size?"}},
     {R"({"model": {"num_layers": 8}})", config_exit, {"model.num_layers", "did you mean model.num_hidden_layers?"}},
+    {R"({"training": {"device": "gpu"}})", config_exit, {"training.device", "did you mean \"cuda\"?"}},
     {R"({"optimiser": {}})", config_exit, {"optimiser", "did you mean optimizer?"}},
     {R"({"data": {"training_shards": null}})",
      config_exit,
@@ -192,6 +193,8 @@ TEST_CASE("a slip in a subcommand or an option is answered with the name that wa
     check_refusal(run_command(train_program + " trian x.json"), config_exit, {"trian", "did you mean train?"}, "trian");
     check_refusal(run_command(train_program + " train x.json --otuput y"), config_exit, {"did you mean --output?"}, "--otuput");
     check_refusal(run_command(train_program + " config explian"), config_exit, {"did you mean explain?"}, "explian");
+    check_refusal(run_command(train_program + " train x.json --lr 0.1"), config_exit,
+                  {"settings are given as --set SETTING=VALUE: did you mean optimizer.learning_rate?"}, "--lr");
 }
 
 TEST_CASE("--quiet and --log-level leave messages out on standard error, not in the run's log") {
