@@ -2,6 +2,7 @@
 #include "core/error.h"
 #include "distributed/ranks.h"
 #include "support/catch.h"
+#include "support/free_port.h"
 
 using namespace bertpretrain;
 using namespace bertpretrain::testing;
@@ -9,7 +10,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-std::string port() { return std::to_string(20000 + ::getpid() % 20000); }
+std::string port() { return std::to_string(free_port()); }
 
 /// Starts the command line once per environment, at the same time. @returns the exit codes
 std::vector<int> start_all(const std::string& command, const std::vector<std::string>& environments) {

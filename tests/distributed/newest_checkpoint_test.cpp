@@ -3,6 +3,7 @@
 #include "core/error.h"
 #include "distributed/ranks.h"
 #include "support/catch.h"
+#include "support/free_port.h"
 #include "support/small_disk.h"
 
 using namespace bertpretrain;
@@ -23,8 +24,7 @@ struct GrowingRun {
 
     /// Runs the program with `arguments` on two ranks. @returns rank 0's exit code and output
     CommandResult by_two(const std::string& arguments) const {
-        static int port = 20000 + ::getpid() % 20000;
-        ++port;
+        const int port = free_port();
         const auto as_rank = [&](int rank) {
             return concat("env OMP_NUM_THREADS=1 RANK=", rank, " WORLD_SIZE=2 MASTER_ADDR=127.0.0.1 MASTER_PORT=", port, " ",
                           train_program, " ", arguments);

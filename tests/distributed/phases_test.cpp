@@ -3,6 +3,7 @@
 
 #include "distributed/ranks.h"
 #include "support/catch.h"
+#include "support/free_port.h"
 #include "support/process.h"
 #include "system/run_progress.h"
 
@@ -64,7 +65,7 @@ TEST_CASE("ranks of hosts that share no folder train the phases of one that does
     const TemporaryFolder folder;
     const fs::path config = write_phases(folder), alone = folder / "run", shared = folder / "shared";
     REQUIRE(train(config, shared, "--local-ranks 2").exit_code == 0);
-    static int port = 21000 + ::getpid() % 20000;
+    const int port = free_port();
     const auto as_rank = [&](int rank, const fs::path& run) {
         return bertpretrain::concat("env RANK=", rank, " WORLD_SIZE=2 MASTER_ADDR=127.0.0.1 MASTER_PORT=", port, " ",
                                     train_command(config, run));

@@ -8,6 +8,7 @@
 #include "checkpoint/checkpoint_reader.h"
 #include "checkpoint/checkpoint_store.h"
 #include "core/error.h"
+#include "support/free_port.h"
 
 namespace bertpretrain::testing {
 namespace fs = std::filesystem;
@@ -25,8 +26,7 @@ fs::path write_distributed_experiment(const TemporaryFolder& folder, const json&
 
 std::vector<int> train_two(const fs::path& config, const fs::path& run, const std::string& of_first,
                            const std::string& of_second) {
-    static int port = 20000 + ::getpid() % 20000;
-    ++port;
+    const int port = free_port();
     std::list<Process> ranks;
     for (const std::string& options : {of_first, of_second})
         ranks.emplace_back(concat("env RANK=", ranks.size(), " WORLD_SIZE=2 MASTER_ADDR=127.0.0.1 MASTER_PORT=", port, " ",

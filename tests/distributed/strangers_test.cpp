@@ -4,6 +4,7 @@
 #include "distributed/listeners.h"
 #include "distributed/ranks.h"
 #include "support/catch.h"
+#include "support/free_port.h"
 
 using namespace bertpretrain;
 using namespace bertpretrain::testing;
@@ -20,7 +21,7 @@ bool has_stepped(Process& process, const fs::path& run) {
     return wait_until(process, [&] { return fs::exists(run / "metrics.jsonl") && last_step(run) >= 3; });
 }
 
-std::string port() { return std::to_string(20000 + ::getpid() % 20000); }
+std::string port() { return std::to_string(free_port()); }
 
 /// The output and exit code of `train`.
 struct Outcome {
