@@ -45,9 +45,15 @@ std::string token_text(const Vocabulary& vocabulary, std::int32_t id) {
     return id < vocabulary.size() ? vocabulary.token(id) : concat("[", id, "]");
 }
 
-/// The text that a token stands for, as transformers' decode() returns it for byte-level BPE; other tokens as they are.
 std::string decoded_text(const Vocabulary& vocabulary, std::int32_t id) {
     return id < vocabulary.size() ? vocabulary.decoded(id) : token_text(vocabulary, id);
+}
+
+/// The text of a token as transformers' decode() returns it, which drops the first space where a sign stands for it.
+std::string transformers_text(const Vocabulary& vocabulary, std::int32_t id) {
+    std::string text = decoded_text(vocabulary, id);
+    const bool has_sign = vocabulary.marks_word_starts() && !vocabulary.is_byte_level();
+    return has_sign && text.starts_with(' ') ? text.substr(1) : text;
 }
 
 nlohmann::ordered_json json_of(const std::string& text, const PredictedText& predicted, const Vocabulary& vocabulary) {
@@ -57,7 +63,7 @@ nlohmann::ordered_json json_of(const std::string& text, const PredictedText& pre
         for (const TokenGuess& guess : predicted.guesses[m])
             guesses.push_back({{"id", guess.id},
                                {"token", token_text(vocabulary, guess.id)},
-                               {"token_str", decoded_text(vocabulary, guess.id)},
+                               {"token_str", transformers_text(vocabulary, guess.id)},
                                {"probability", guess.probability}});
         out["masks"].push_back({{"position", predicted.mask_positions[m]}, {"guesses", guesses}});
     }
@@ -67,7 +73,7 @@ nlohmann::ordered_json json_of(const std::string& text, const PredictedText& pre
 /// A token in the table: in quotes where its white space would be overlooked.
 std::string shown_text(const Vocabulary& vocabulary, std::int32_t id) {
     const std::string text = displayable(decoded_text(vocabulary, id));
-    return vocabulary.is_byte_level() ? concat('"', text, '"') : text;
+    return vocabulary.marks_word_starts() ? concat('"', text, '"') : text;
 }
 
 std::string text_of(const std::string& text, const PredictedText& predicted, const Vocabulary& vocabulary) {

@@ -316,7 +316,7 @@ TEST_CASE("shard --mask-span masks neighbours together, which the manifest recor
     REQUIRE(run_command(corpus.shard(shards + "--overwrite --mask-span 4")).exit_code == 0);
     CHECK(contains(read_text(corpus.folder / "out/manifest.json"), "\"mask_span\": 4"));
     CHECK(run_command(corpus.check()).exit_code == 0);
-    const ShardReader reader(corpus.folder / "out/wikicorpus_en_training_0000.h5");
+    const ShardReader reader(corpus.folder / "out/corpus_training_0000.h5");
     const ShardRows rows = reader.read(0, reader.rows());
     std::int64_t together = 0, masked = 0;
     for (std::int64_t r = 0; r < rows.rows; ++r) {

@@ -69,7 +69,6 @@ TEST_CASE("evaluate refuses a path that is not a checkpoint") {
 TEST_CASE("evaluate refuses missing shards and unknown options") {
     NEEDS_TRAIN();
     const fs::path& run = finished_run().run;
-    check_refusal(evaluate(run, ""), config_exit, {"--shards"}, "no shards");
     check_refusal(evaluate(run, "--shards no/such/folder"), data_exit, {"no/such/folder", "does not exist"}, "missing shards");
     check_refusal(evaluate(run, "--shards lib"), data_exit, {"lib", "expected a folder with .h5 or .hdf5 files", "test"},
                   "no shards in it");

@@ -90,7 +90,10 @@ TEST_CASE("a task that cannot be one ends with exit 3 and one message, and nothi
     const CommandResult ranks = probe(folder / "task.tsv", "--local-ranks 2");
     CHECK(ranks.exit_code == 3);
     CHECK(probe(folder / "missing.tsv", "").exit_code == 3);
-    const CommandResult nothing = run_command(train_program + " evaluate " + finished_run().run.string());
+    const std::string model = (folder / "hf").string();  // an export does not know the run's shards
+    REQUIRE(run_command(train_program + " export " + finished_run().run.string() + " --format hf --output " + model).exit_code ==
+            0);
+    const CommandResult nothing = run_command(train_program + " evaluate " + model);
     CHECK(nothing.exit_code == 2);
     CHECK(missing_words(nothing.err, {"--shards", "--probe"}) == "");
 }

@@ -192,7 +192,13 @@ bool Vocabulary::continues_word(std::int32_t id) const {
 }
 
 std::string Vocabulary::decoded(std::int32_t id) const {
-    if (!is_byte_level() || std::ranges::binary_search(added_, id)) return token(id);
+    if (std::ranges::binary_search(added_, id)) return token(id);
+    if (marks_.kind == WordMarks::Kind::sign) {
+        std::string text = token(id);
+        for (std::size_t at = 0; (at = text.find(marks_.text, at)) != text.npos; ++at) text.replace(at, marks_.text.size(), " ");
+        return text;
+    }
+    if (!is_byte_level()) return token(id);
     const std::optional<std::string> bytes = bytes_of_token(token(id));
     if (!bytes) return token(id);
     // JSON is UTF-8, so a round trip through it replaces what is not.

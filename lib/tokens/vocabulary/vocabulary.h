@@ -87,7 +87,7 @@ public:
     /// Whether this is a byte-level vocabulary, in which a word's first token includes the space before the word.
     bool is_byte_level() const { return marks_.kind == WordMarks::Kind::space; }
     /// Returns the text that a token stands for, in UTF-8: of byte-level BPE the token's bytes, U+FFFD in place of those that are
-    /// no whole character; else the token itself. An added token stands for itself.
+    /// no whole character; else the token with a space in place of each sign for spaces. An added token stands for itself.
     std::string decoded(std::int32_t id) const;
     /// Whether a token's white space marks where a word begins. Otherwise "##" marks that a token continues one.
     bool marks_word_starts() const { return is_byte_level() || marks_.kind == WordMarks::Kind::sign; }
