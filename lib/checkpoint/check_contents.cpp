@@ -89,7 +89,8 @@ std::string damage_of_contents(const fs::path& folder, const CompleteMark& mark,
 
 void check_contents(const fs::path& folder, const CompleteMark& mark) {
     if (const std::string damage = damage_of_contents(folder, mark); !damage.empty())
-        throw CheckpointError(damage + "\n  do: resume from an older checkpoint with --resume STEP");
+        throw CheckpointError(damage +
+                              "\n  do: name the folder of an older checkpoint, step_N; `train` takes one by --resume STEP");
 }
 
 }  // namespace bertpretrain

@@ -113,8 +113,11 @@ std::optional<std::int64_t> step_of_folder_name(std::string_view name);
 /// newest phase that has one; nullopt: there is none.
 std::optional<std::filesystem::path> newest_of_run(const std::filesystem::path& folder);
 
+/// Whether newest_of_run() has something to look at: complete or damaged checkpoints.
+bool has_checkpoints(const std::filesystem::path& run);
+
 /// Returns the checkpoint that a user's argument stands for: a step folder itself, or newest_of_run(). @throws CheckpointError
-/// naming what was looked for and where
+/// naming what was looked for and where, or what is wrong with a newer checkpoint that is not complete
 std::filesystem::path resolve_checkpoint(const std::filesystem::path& argument);
 
 }  // namespace bertpretrain

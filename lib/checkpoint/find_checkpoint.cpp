@@ -6,10 +6,13 @@
 #include <cstdio>
 #include <limits>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include <nlohmann/json.hpp>
 
 #include "checkpoint/checkpoint_files.h"
+#include "checkpoint/checkpoint_reader.h"
 #include "checkpoint/checkpoint_store.h"
 #include "core/error.h"
 #include "core/strings.h"
@@ -88,17 +91,50 @@ fs::path CheckpointStore::complete_at(std::int64_t step) const {
                                  steps.empty() ? "no other step has one" : "complete ones: " + join(steps)));
 }
 
+namespace {
+
+/// Returns where a run's checkpoints may be: the folder itself, its checkpoints, and those of its phases, the last phase first.
+std::vector<fs::path> places_of(const fs::path& run) {
+    std::vector<fs::path> folders{run, RunPaths(run).checkpoints()};
+    for (const fs::path& phase : phases_of_run(run)) folders.insert(folders.begin(), RunPaths(phase).checkpoints());
+    return folders;
+}
+
+/// @throws CheckpointError saying what is wrong with the newest checkpoint, if it is not complete: an older one would be silently
+/// taken for it
+void refuse_damaged_newest(const CheckpointStore& store) {
+    const auto all = store.all();
+    const std::optional<fs::path> newest = store.newest_complete();
+    if (all.empty() || (newest && all.back().second == *newest)) return;
+    const std::string advice = newest ? concat("\n  do: name an older one: ", newest->string())
+                                      : std::string("\n  do: restore it from a copy; the run has no other complete one");
+    try {
+        const CheckpointReader reader(all.back().second, CheckpointReader::Verify::sizes);
+    } catch (const CheckpointError& error) {
+        const std::string_view message = error.what(), kind = "checkpoint error: ";
+        throw CheckpointError(concat(message.substr(message.starts_with(kind) ? kind.size() : 0), advice));
+    }
+}
+
+}  // namespace
+
 std::optional<fs::path> newest_of_run(const fs::path& argument) {
-    std::vector<fs::path> folders{argument, RunPaths(argument).checkpoints()};
-    for (const fs::path& phase : phases_of_run(argument)) folders.insert(folders.begin(), RunPaths(phase).checkpoints());
-    for (const fs::path& folder : folders)
+    for (const fs::path& folder : places_of(argument))
         if (auto newest = CheckpointStore(folder).newest_complete()) return newest;
     return std::nullopt;
 }
 
+bool has_checkpoints(const fs::path& run) {
+    return std::ranges::any_of(places_of(run), [](const fs::path& folder) { return !CheckpointStore(folder).all().empty(); });
+}
+
 fs::path resolve_checkpoint(const fs::path& argument) {
     if (exists_here(argument / complete_file)) return argument;
-    if (const auto newest = newest_of_run(argument)) return *newest;
+    for (const fs::path& folder : places_of(argument)) {
+        const CheckpointStore store(folder);
+        refuse_damaged_newest(store);
+        if (const auto newest = store.newest_complete()) return *newest;
+    }
     throw CheckpointError(concat(argument.string(), ": no complete checkpoint: looked for ", complete_file,
                                  " in it, and for step_N/", complete_file,
                                  " in it, in its folder checkpoints and in those of its phases",

@@ -86,7 +86,7 @@ FoundWeights in_checkpoint(const fs::path& folder) {
 bool is_ours(const fs::path& folder) {
     if (exists_here(folder / complete_file)) return true;
     if (step_of_folder_name(folder.filename().string())) return true;  // without its mark: reported when it is read
-    return newest_of_run(folder).has_value();
+    return has_checkpoints(folder);
 }
 
 /// Returns DeepSpeed's model states in the tag folder that `latest` names, or in this folder; nullopt where there are none.

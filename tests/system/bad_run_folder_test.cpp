@@ -66,6 +66,21 @@ TEST_CASE("evaluate refuses a path that is not a checkpoint") {
     check_refusal(evaluate(folder / "cut", shards), checkpoint_exit, {"cut/model.pt", "1000"}, "cut short");
 }
 
+TEST_CASE("a newest checkpoint that was cut is named, and no older one is taken for it in silence") {
+    NEEDS_TRAIN();
+    const TemporaryFolder folder;
+    const fs::path run = folder / "run";
+    copy_finished_run(run);
+    fs::resize_file(run / "checkpoints/step_00000020/optimizer.pt", 1000);
+    const std::string shards = "--shards " + sample_data().shards.string();
+    check_refusal(evaluate(run, shards), checkpoint_exit,
+                  {"step_00000020/optimizer.pt", "1000", "do: name an older one: ", "step_00000018"}, "evaluate");
+    for (const std::string command : {"predict", "export --format hf --output no/such/folder", "average --output no/such/folder"})
+        check_refusal(run_command(train_program + " " + command + " " + run.string()), checkpoint_exit,
+                      {"step_00000020/optimizer.pt", "step_00000018"}, command);
+    CHECK(evaluate(run / "checkpoints/step_00000018", shards).exit_code == 0);
+}
+
 TEST_CASE("evaluate refuses missing shards and unknown options") {
     NEEDS_TRAIN();
     const fs::path& run = finished_run().run;
