@@ -17,7 +17,7 @@ namespace {
 constexpr std::size_t most_tensors = 200'000, most_axes = 64;
 
 template <class... Parts>
-[[noreturn]] void refuse(const Parts&... what) {
+[[noreturn]] void refuse_header(const Parts&... what) {
     throw SafetensorsRefusal(concat(what...));
 }
 
@@ -34,7 +34,7 @@ public:
     bool number_unsigned(number_unsigned_t number) override {
         if (!in_array_) odd();
         numbers_.push_back(number);
-        if (numbers_.size() > most_axes) refuse(where(), "has more than ", most_axes, " axes");
+        if (numbers_.size() > most_axes) refuse_header(where(), "has more than ", most_axes, " axes");
         return true;
     }
 
@@ -43,7 +43,7 @@ public:
         if (in_metadata_) return header.metadata.emplace(field_, text).second || (refuse_twice(field_), false);
         if (field_ != "dtype") odd();
         const std::optional<DType> dtype = dtype_of_safetensors_name(text);
-        if (!dtype) refuse(where(), "its dtype ", printable(text), " is not supported");
+        if (!dtype) refuse_header(where(), "its dtype ", printable(text), " is not supported");
         header.tensors.back().dtype = *dtype;
         return true;
     }
@@ -55,7 +55,7 @@ public:
     }
 
     bool end_object() override {
-        if (depth_ == 2 && !in_metadata_ && fields_.size() != 3) refuse(where(), "lacks dtype, shape or data_offsets");
+        if (depth_ == 2 && !in_metadata_ && fields_.size() != 3) refuse_header(where(), "lacks dtype, shape or data_offsets");
         --depth_;
         fields_.clear();
         return true;
@@ -74,10 +74,10 @@ public:
         if (field_ == "shape") {
             for (const std::uint64_t size : numbers_) tensor.shape.push_back(static_cast<std::int64_t>(size));
             if (std::any_of(tensor.shape.begin(), tensor.shape.end(), [](std::int64_t size) { return size < 0; }))
-                refuse(where(), "its shape has a size above 2^63 - 1");
+                refuse_header(where(), "its shape has a size above 2^63 - 1");
             return true;
         }
-        if (numbers_.size() != 2 || numbers_[0] > numbers_[1]) refuse(where(), "its data_offsets are not [begin, end]");
+        if (numbers_.size() != 2 || numbers_[0] > numbers_[1]) refuse_header(where(), "its data_offsets are not [begin, end]");
         tensor.offset = numbers_[0];
         tensor.bytes = numbers_[1] - numbers_[0];
         return true;
@@ -88,25 +88,25 @@ public:
         field_ = name;
         if (in_metadata_) return true;
         if (name != "dtype" && name != "shape" && name != "data_offsets")
-            refuse(where(), "has a field \"", printable(name), "\", expected dtype, shape and data_offsets");
+            refuse_header(where(), "has a field \"", printable(name), "\", expected dtype, shape and data_offsets");
         if (!fields_.insert(name).second) refuse_twice(name);
         return true;
     }
 
     bool parse_error(std::size_t position, const std::string&, const nlohmann::detail::exception&) override {
-        refuse("its header is not valid JSON at byte ", 8 + position);
+        refuse_header("its header is not valid JSON at byte ", 8 + position);
     }
 
 private:
     std::string where() const { return in_metadata_ ? "" : concat("tensor \"", printable(tensor_, 300), "\": "); }
-    [[noreturn]] void odd() const { refuse(where(), "its header is not laid out as the safetensors format requires"); }
+    [[noreturn]] void odd() const { refuse_header(where(), "its header is not laid out as the safetensors format requires"); }
     [[noreturn]] void refuse_twice(const std::string& name) const {
-        refuse("its header has the key \"", printable(name, 300), "\" twice");
+        refuse_header("its header has the key \"", printable(name, 300), "\" twice");
     }
 
     bool begin_tensor(const std::string& name) {
         if (!names_.insert(name).second) refuse_twice(name);
-        if (names_.size() > most_tensors) refuse("its header lists more tensors than any model has");
+        if (names_.size() > most_tensors) refuse_header("its header lists more tensors than any model has");
         tensor_ = name;
         in_metadata_ = name == "__metadata__";
         if (!in_metadata_) header.tensors.push_back({name, DType::f32, {}, 0, 0});
@@ -138,7 +138,9 @@ void place(std::vector<SafetensorsEntry>& tensors, std::uint64_t begin, std::uin
     });
     std::uint64_t end = 0;
     for (SafetensorsEntry& tensor : tensors) {
-        const auto refuse_tensor = [&](const auto&... what) { refuse("tensor \"", printable(tensor.name, 300), "\" ", what...); };
+        const auto refuse_tensor = [&](const auto&... what) {
+            refuse_header("tensor \"", printable(tensor.name, 300), "\" ", what...);
+        };
         if (!lies_within(tensor.offset, tensor.bytes, room)) refuse_tensor("reaches beyond the file");
         if (expected_bytes(tensor) != tensor.bytes) refuse_tensor("has ", tensor.bytes, " bytes, which is not its dtype x shape");
         if (tensor.offset < end) refuse_tensor("shares bytes with the tensor before it");
@@ -147,19 +149,20 @@ void place(std::vector<SafetensorsEntry>& tensors, std::uint64_t begin, std::uin
         end += tensor.bytes;
         tensor.offset += begin;
     }
-    if (end != room) refuse("its tensors take ", end, " of ", room, " bytes");
+    if (end != room) refuse_header("its tensors take ", end, " of ", room, " bytes");
 }
 
 }  // namespace
 
 SafetensorsHeader parse_safetensors_header(std::span<const std::byte> file) {
-    if (file.size() < 8) refuse("is too short for a safetensors file");
+    if (file.size() < 8) refuse_header("is too short for a safetensors file");
     const auto header_bytes = number_at<std::uint64_t>(file, 0);
     if (header_bytes > largest_safetensors_header)
-        refuse("its first eight bytes declare a header of ", header_bytes, " bytes, expected at most ",
-               largest_safetensors_header);
-    if (!lies_within(8, header_bytes, file.size())) refuse("its header of ", header_bytes, " bytes reaches beyond the file");
-    if (header_bytes == 0 || file[8] != std::byte{'{'}) refuse("its header does not begin with {");
+        refuse_header("its first eight bytes declare a header of ", header_bytes, " bytes, expected at most ",
+                      largest_safetensors_header);
+    if (!lies_within(8, header_bytes, file.size()))
+        refuse_header("its header of ", header_bytes, " bytes reaches beyond the file");
+    if (header_bytes == 0 || file[8] != std::byte{'{'}) refuse_header("its header does not begin with {");
     HeaderEvents events;
     const auto* text = reinterpret_cast<const char*>(file.data()) + 8;
     nlohmann::json::sax_parse(text, text + header_bytes, &events);

@@ -1,5 +1,8 @@
 #include "inference/torchscript_module.h"
 
+#include <cerrno>
+#include <cstring>
+#include <fstream>
 #include <memory>
 #include <numeric>
 #include <string_view>
@@ -7,10 +10,12 @@
 
 #include <ATen/ATen.h>
 #include <torch/csrc/jit/api/module.h>
+#include <torch/csrc/jit/serialization/export.h>
 #include <torch/csrc/jit/serialization/import.h>
 
 #include "batches/build_batch.h"
 #include "core/error.h"
+#include "core/files/disk.h"
 
 namespace bertpretrain {
 namespace {
@@ -109,7 +114,17 @@ void check_close(const std::filesystem::path& file, const char* what, const at::
 
 void write_torchscript(const std::filesystem::path& file, const ModelConfig& config, const FlatParameters& parameters,
                        const std::map<std::string, std::string>& extra_files, bool has_heads) {
-    make_module(config, parameters, has_heads).save(file.string(), {extra_files.begin(), extra_files.end()});
+    std::ofstream out(file, std::ios::binary);
+    // libtorch's writer ends the process if this throws, so a failed write is reported afterwards.
+    int failure = out ? 0 : errno;
+    const auto write = [&](const void* bytes, std::size_t size) {
+        if (failure == 0 && !out.write(static_cast<const char*>(bytes), static_cast<std::streamsize>(size)).flush())
+            failure = errno;
+        return size;
+    };
+    jit::ExportModule(make_module(config, parameters, has_heads), write, {extra_files.begin(), extra_files.end()});
+    if (failure != 0)
+        throw CheckpointError(concat(file.string(), ": cannot be written (", std::strerror(failure), ")", disk_advice(failure)));
 }
 
 void check_torchscript(const std::filesystem::path& file, const Model& model, const ModelConfig& config, bool has_heads) {

@@ -242,3 +242,31 @@ TEST_CASE("a loss chart that cannot be written does not affect the run") {
     CHECK(missing_words(result.err, {"warning: could not draw the loss picture: ", "loss.svg"}) == "");
     check_same_end(run);
 }
+
+TEST_CASE("vectors and exports that a full disk cannot hold end with one message and the documented exit code") {
+    NEEDS_TRAIN();
+    NEEDS_MOUNTS();
+    const TemporaryFolder folder;
+    std::string lines;
+    for (int line = 0; line < 4000; ++line) lines += "The water is cold.\n";
+    write_text(folder / "lines.txt", lines);
+    fs::create_directory(folder / "disk");
+    const std::string run = finished_run().run.string(), disk = (folder / "disk").string();
+    const auto on_small_disk = [&](const std::string& command) {
+        return run_command(in_mount_namespace(concat("mount -t tmpfs -o size=300k none ", disk,
+                                                     " || exit 99; env OMP_NUM_THREADS=1 ", train_program, " ", command)));
+    };
+    for (const std::string file : {"v.npy", "v.h5"}) {
+        const CommandResult embedded =
+            on_small_disk(concat("embed ", run, " ", (folder / "lines.txt").string(), " --output ", disk, "/", file));
+        INFO(embedded.err);
+        CHECK(embedded.exit_code == data_exit);
+        CHECK(missing_words(embedded.err, {"cannot be written (No space left on device)", "do: free disk space"}) == "");
+    }
+    for (const std::string format : {"torchscript", "state_dict"}) {
+        const CommandResult exported = on_small_disk(concat("export ", run, " --format ", format, " --output ", disk, "/m.pt"));
+        INFO(exported.err);
+        CHECK(exported.exit_code == checkpoint_exit);
+        CHECK(missing_words(exported.err, {"No space left on device", "do: free disk space"}) == "");
+    }
+}
