@@ -201,6 +201,8 @@ int run(EmbedArguments arguments) {
     model.model->pack_weights();
     const TextEncoder encoder(*model.model, *tokenizer.tokenizer, device, settings);
     const EmbedCounts counts = embed(text, encoder, *store, *world);
+    if (const auto warning = warning_of_unknown(counts.unknown, tokenizer.tokenizer->vocabulary()); leads && warning)
+        log_warning(*warning);
     if (leads) remove_copies(arguments.output + ".partial");
     if (leads) report(arguments, counts, settings, shape_of(model.config).hidden_size, input.are_records);
     return 0;

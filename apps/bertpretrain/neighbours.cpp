@@ -103,7 +103,9 @@ Queries encoded_texts(const NeighboursArguments& arguments) {
                                .threads = static_cast<std::size_t>(at::get_num_threads()),
                                .prompt = sentences.prompt,
                                .truncates_left = tokenizer.truncates_left});
-    const at::Tensor vectors_QH = encoder.encode(queries.texts).vectors_LH;
+    const TextVectors encoded = encoder.encode(queries.texts);
+    if (const auto warning = warning_of_unknown(encoded.unknown, tokenizer.tokenizer->vocabulary())) log_warning(*warning);
+    const at::Tensor vectors_QH = encoded.vectors_LH;
     queries.values_QH.assign(vectors_QH.const_data_ptr<float>(), vectors_QH.const_data_ptr<float>() + vectors_QH.numel());
     return queries;
 }

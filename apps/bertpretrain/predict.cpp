@@ -92,9 +92,7 @@ void warn_of_unknown(const std::vector<std::string>& texts, const std::vector<Pr
                      const Vocabulary& vocabulary) {
     UnknownTokens found;
     for (std::size_t i = 0; i < texts.size(); ++i) found.add(predicted[i].ids, texts[i], vocabulary.specials());
-    if (found.share() > few_unknown)
-        log_warning(concat(with_thousands(found.unknown), " of the ", with_thousands(found.tokens),
-                           " tokens are [UNK], for example in \"", found.example, "\": ", cause_of_unknown(vocabulary)));
+    if (const auto warning = warning_of_unknown(found, vocabulary)) log_warning(*warning);
 }
 
 void predict(const PredictArguments& arguments) {

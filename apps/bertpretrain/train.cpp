@@ -152,7 +152,7 @@ Ending train_in(const TrainingPhase& phase, const fs::path& record, const Option
         else if (launch.rank == 0 && ending.limit) record_exit(record, launch, 0, cause);
     }
     if (launch.rank == 0 && ending.signal == 0)
-        report(phase.folder, ending.limit ? std::nullopt : std::optional(total_steps), unigram);
+        report(phase.folder, ending.limit || !phase.name.empty() ? std::nullopt : std::optional(total_steps), unigram);
     connection.world = trainer.release_world();
     return ending;
 }

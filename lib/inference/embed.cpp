@@ -63,6 +63,7 @@ EmbedCounts embed(const TextSurvey& text, const TextEncoder& encoder, EmbeddingS
     });
     world.barrier();  // no rank may change the marks while others still read them
     std::int64_t tokens = 0;
+    UnknownTokens unknown;
     together(world, [&] {
         EmbedProgress progress(text, store, std::move(progress_output));
         for (auto i = static_cast<std::size_t>(world.rank()); i < open.size(); i += static_cast<std::size_t>(world.size())) {
@@ -73,10 +74,13 @@ EmbedCounts embed(const TextSurvey& text, const TextEncoder& encoder, EmbeddingS
                       {result.vectors_LH.data_ptr<float>(), static_cast<std::size_t>(result.vectors_LH.numel())},
                       result.truncated);
             tokens += result.tokens;
+            unknown.add(result.unknown);
             if (world.rank() == 0) progress.show();
         }
     });
-    EmbedCounts counts{text.lines, world.sum(tokens), seconds_now() - start, 0};
+    unknown.tokens = world.sum(unknown.tokens);
+    unknown.unknown = world.sum(unknown.unknown);
+    EmbedCounts counts{text.lines, world.sum(tokens), seconds_now() - start, 0, unknown};
     together(world, [&] {
         if (world.rank() != 0) return;
         counts.truncated_lines = store.progress().truncated;

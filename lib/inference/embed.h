@@ -15,6 +15,7 @@ struct EmbedCounts {
     std::int64_t tokens = 0;           ///< computed by this call, summed over ranks
     double seconds = 0;                ///< duration of this call on this rank
     std::int64_t truncated_lines = 0;  ///< in the whole text; on rank 0 only
+    UnknownTokens unknown;             ///< of the texts that this call computed, summed over ranks; the example is this rank's
 };
 
 /// Computes the parts that are not done yet, divides them among the ranks, and renames the file to its final name. A part's

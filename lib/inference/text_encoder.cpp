@@ -82,7 +82,10 @@ std::vector<TextEncoder::Ids> TextEncoder::tokenize(const std::vector<std::strin
             ids.push_back(special.sep);
         }
     });
-    for (const Ids& ids : texts) counts.tokens += static_cast<std::int64_t>(ids.size());
+    for (std::size_t i = 0; i < texts.size(); ++i) {
+        counts.tokens += static_cast<std::int64_t>(texts[i].size());
+        counts.unknown.add(texts[i], lines[i], special);
+    }
     counts.truncated = std::count(is_cut.begin(), is_cut.end(), 1);
     return texts;
 }

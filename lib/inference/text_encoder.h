@@ -7,6 +7,7 @@
 
 #include "model/model.h"
 #include "tokens/models/tokenizer.h"
+#include "tokens/models/unknown_tokens.h"
 
 namespace bertpretrain {
 
@@ -29,6 +30,7 @@ struct TextEncoderSettings {
 struct TextVectors {
     at::Tensor vectors_LH;                   ///< fp32 on the CPU, contiguous, in the order of the lines
     std::int64_t tokens = 0, truncated = 0;  ///< tokens encoded; texts truncated
+    UnknownTokens unknown;                   ///< of the texts, as far as they were encoded
 };
 
 /// Encodes each line as one text; an empty line is encoded as [CLS][SEP]. How the lines are divided among calls does not change

@@ -1,4 +1,6 @@
 // The vectors of `embed` equal those of transformers, after a kill and on any number of ranks.
+
+#include "core/concat.h"
 #include "support/catch.h"
 #include "support/process.h"
 #include "support/shared_data.h"
@@ -6,6 +8,7 @@
 
 using namespace bertpretrain::testing;
 namespace fs = std::filesystem;
+using bertpretrain::concat;
 using nlohmann::json;
 
 namespace {
@@ -172,4 +175,20 @@ TEST_CASE("embed names the lines that it refuses, and counts those that it trunc
     CHECK(latin.exit_code == 3);
     CHECK(missing_words(latin.err, {"latin: byte 11 is not UTF-8"}) == "");
     CHECK_FALSE(fs::exists(folder / "other.npy"));
+}
+
+TEST_CASE("embed and neighbours warn of words that the model reads as [UNK]") {
+    NEEDS_TRAIN();
+    const TemporaryFolder folder;
+    const std::string vectors = (folder / "vectors.npy").string(), run = finished_run().run.string();
+    write_text(folder / "lines.txt", "\u4e2d\u6587 \u6c34\n\u6c34\n");
+    const CommandResult embedded = run_command(concat("env OMP_NUM_THREADS=1 ", train_program, " embed ", run, " ",
+                                                      (folder / "lines.txt").string(), " --output ", vectors));
+    INFO(embedded.err);
+    CHECK(embedded.exit_code == 0);
+    CHECK(missing_words(embedded.err, {"tokens are [UNK]"}) == "");
+    const CommandResult nearest =
+        run_command(concat("env OMP_NUM_THREADS=1 ", train_program, " neighbours ", vectors, " '\u6c34' --model ", run));
+    INFO(nearest.err);
+    CHECK(missing_words(nearest.err, {"tokens are [UNK]"}) == "");
 }

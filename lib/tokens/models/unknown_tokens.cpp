@@ -2,7 +2,9 @@
 
 #include <algorithm>
 
+#include "core/concat.h"
 #include "core/output/displayable.h"
+#include "core/strings.h"
 #include "text/utf8.h"
 
 namespace bertpretrain {
@@ -62,6 +64,12 @@ std::string cause_of_unknown(const Vocabulary& vocabulary) {
     return "the vocabulary does not fit the text\n  do: check that it is one for this language, and for text with case and "
            "accents; "
            "or train one on the text (`bertpretrain_data vocabulary`)";
+}
+
+std::optional<std::string> warning_of_unknown(const UnknownTokens& found, const Vocabulary& vocabulary) {
+    if (found.share() <= few_unknown) return std::nullopt;
+    return concat(with_thousands(found.unknown), " of the ", with_thousands(found.tokens), " tokens are [UNK], for example in \"",
+                  found.example, "\": ", cause_of_unknown(vocabulary));
 }
 
 }  // namespace bertpretrain

@@ -2,6 +2,7 @@
 // Counts the tokens of a text that its vocabulary does not know, and says why that may be.
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -30,5 +31,8 @@ bool has_letters_only(const Vocabulary& vocabulary);
 
 /// Returns the likely cause of many unknown tokens, and the way out.
 std::string cause_of_unknown(const Vocabulary& vocabulary);
+
+/// Returns what to warn of where a model reads more than few_unknown of a text's tokens as [UNK]; nullopt where it does not.
+std::optional<std::string> warning_of_unknown(const UnknownTokens& found, const Vocabulary& vocabulary);
 
 }  // namespace bertpretrain
