@@ -99,6 +99,10 @@ void resolve_vocabulary(Resolution& r) {
     if (r.data.vocabulary && r.data.vocabulary->size() > rows)
         throw ConfigError(concat("model.vocab_size = ", rows, ": the vocabulary ", data.vocabulary.string(), " has ",
                                  r.data.vocabulary->size(), " tokens; set it to at least that"));
+    if (r.data.vocabulary && rows > 2 * r.data.vocabulary->size() && r.checkpoint == nullptr)
+        r.plan.warnings.push_back(concat("model.vocab_size = ", rows, ": the vocabulary ", data.vocabulary.string(), " has only ",
+                                         r.data.vocabulary->size(), " tokens; the other rows are computed and never used",
+                                         "\n  do: --set model.vocab_size=auto"));
     const bool divides = r.settings.data.block_diagonal;
     if (divides && r.data.vocabulary) data.document_end = r.data.vocabulary->specials().sep;
     if ((r.settings.data.masking == Masking::dynamic || divides) && r.data.is_there && !r.data.vocabulary)

@@ -13,6 +13,7 @@ namespace bertpretrain {
 namespace {
 
 constexpr double good_utilisation = 0.9;
+constexpr double shortest_flagged = 60;  // seconds: no setting changes what a shorter run spends on its start and its last save
 
 /// The end time and the duration of a record. Evaluations do not record their duration.
 struct Moment {
@@ -62,7 +63,7 @@ TimeShares time_shares(const RunHistory& run) {
 }
 
 std::optional<std::string> low_utilisation(const RunHistory& run, const TimeShares& shares) {
-    if (shares.utilisation() >= good_utilisation) return std::nullopt;
+    if (shares.utilisation() >= good_utilisation || shares.total() < shortest_flagged) return std::nullopt;
     const double communicating = sum_of(run, &StepRecord::communication_seconds);
     const bool small_batches = communicating > shares.computing;
     using Cause = std::pair<double, std::string>;

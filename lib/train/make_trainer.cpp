@@ -1,5 +1,7 @@
 #include "train/make_trainer.h"
 
+#include <algorithm>
+
 #include "core/error.h"
 #include "core/output/log.h"
 #include "core/strings.h"
@@ -75,6 +77,17 @@ std::unique_ptr<EvaluationBatches> make_held_out(const RunPlan& plan, const Worl
     return std::make_unique<EvaluationBatches>(sources, settings);
 }
 
+ExistingCheckpoints existing_in(const CheckpointStore& store, const CheckpointConfig& config) {
+    const std::vector<std::filesystem::path> all = store.all_complete();
+    const std::optional<std::filesystem::path> best = config.keep_best ? store.best_complete() : std::nullopt;
+    const auto may_go = [&](const std::filesystem::path& one) {
+        const std::int64_t step = *step_of_folder_name(one.filename().string());
+        const bool is_milestone = config.keep_every_steps > 0 && step % config.keep_every_steps == 0;
+        return one != all.back() && one != best && !is_milestone;
+    };
+    return {all.size(), static_cast<std::uint64_t>(std::ranges::count_if(all, may_go))};
+}
+
 /// Removes what killed saves left, and compares the space that is free then with what checkpoints take.
 /// @returns both in words
 std::string make_space(const TrainerParts& parts, const CheckpointStore& store) {
@@ -83,7 +96,7 @@ std::string make_space(const TrainerParts& parts, const CheckpointStore& store) 
     const RunPlan& plan = parts.plan;
     if (parts.checkpoint && parts.checkpoint->step >= plan.settings.schedule.total_steps) return "none is due";
     const CheckpointSpace space = compare_space(store.folder(), checkpoint_bytes(plan.settings.model), plan.settings.checkpoint,
-                                                store.all_complete().size());
+                                                existing_in(store, plan.settings.checkpoint));
     if (!space.holds_all)
         log_warning(
             concat(store.folder().string(), ": the disk cannot hold all checkpoints that the settings keep: ", space.words,

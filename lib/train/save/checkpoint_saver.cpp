@@ -272,13 +272,18 @@ void CheckpointSaver::conclude(bool last) {
         const CheckpointError shown(named(folder_, std::string_view(error.what()).substr(kind.size())));
         if (last || config_.on_save_error == OnSaveError::stop) throw shown;
         note_failure(*job, shown);
-        repeat_from_ = job->snapshot.state.step + std::max<std::int64_t>(1, config_.save_every_steps / steps_per_repetition);
+        // The pause doubles while saves fail, so that a disk that stays full does not fill the log.
+        const std::int64_t every = std::max<std::int64_t>(1, config_.save_every_steps);
+        const std::int64_t pause = std::max<std::int64_t>(1, every / steps_per_repetition)
+                                   << std::min<std::int64_t>(failures_++, 10);
+        repeat_from_ = job->snapshot.state.step + std::min(pause, every);
     }
 }
 
 void CheckpointSaver::note_success(const Job& job) {
     const std::int64_t step = job.snapshot.state.step;
     step_saved_ = step;
+    failures_ = 0;
     longest_save_seconds_ = std::max(longest_save_seconds_, job.end - job.began);
     if (world_.rank() != 0) return;
     whole_.insert(step);

@@ -126,6 +126,7 @@ private:
     std::shared_ptr<RunLineage> lineage_;    ///< null on the other ranks
     std::shared_ptr<ControlGroup> ranks_;    ///< connections of the saving threads
     std::optional<std::int64_t> step_saved_;
+    std::int64_t failures_ = 0;                ///< saves that failed since the last good one
     std::optional<std::int64_t> repeat_from_;  ///< after a failed save: the step after which it is repeated
     double longest_save_seconds_ = 0;
     std::set<std::int64_t> whole_;  ///< checkpoints that this process wrote or verified

@@ -49,9 +49,9 @@ ComparedSpace compared(const std::filesystem::path& store, std::uint64_t checkpo
 }  // namespace
 
 CheckpointSpace compare_space(const std::filesystem::path& store, std::uint64_t checkpoint_bytes, const CheckpointConfig& config,
-                              std::uint64_t existing) {
-    const ComparedSpace found = compared(store, checkpoint_bytes, config, existing);
-    if (!found.holds_one && existing < 2) refuse(store, "no space for even one checkpoint", found.space);
+                              ExistingCheckpoints existing) {
+    const ComparedSpace found = compared(store, checkpoint_bytes, config, existing.count);
+    if (!found.holds_one && existing.deletable == 0) refuse(store, "no space for even one checkpoint", found.space);
     return found.space;
 }
 
