@@ -188,7 +188,7 @@ TEST_CASE("embed and neighbours warn of words that the model reads as [UNK]") {
     CHECK(embedded.exit_code == 0);
     CHECK(missing_words(embedded.err, {"tokens are [UNK]"}) == "");
     const CommandResult nearest =
-        run_command(concat("env OMP_NUM_THREADS=1 ", train_program, " neighbours ", vectors, " '\u6c34' --model ", run));
+        run_command(concat("env OMP_NUM_THREADS=1 ", train_program, " neighbours ", vectors, " '\u4e2d\u6587' --model ", run));
     INFO(nearest.err);
     CHECK(missing_words(nearest.err, {"tokens are [UNK]"}) == "");
 }
