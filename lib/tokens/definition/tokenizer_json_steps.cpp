@@ -37,10 +37,10 @@ std::string word_or_marks_pattern() {
 /// A punctuation mark of BertPreTokenizer and Punctuation: ASCII's, and the category P of their Unicode version.
 const std::string& punctuation_pattern() {
     static const std::string pattern = [] {
-        constexpr char32_t all_code_points = 0x110000;
+        constexpr char32_t code_points_of_unicode = 0x110000;
         const auto is_mark = [](char32_t c) { return character_kind(c, TokenRules::huggingface) == CharacterKind::punctuation; };
         std::string marks;
-        for (char32_t c = 0; c < all_code_points; ++c) {
+        for (char32_t c = 0; c < code_points_of_unicode; ++c) {
             if (!is_mark(c)) continue;
             const char32_t first = c;
             while (is_mark(c + 1)) ++c;
