@@ -9,7 +9,7 @@ using Strings = std::vector<std::string>;
 
 namespace {
 
-Vocabulary vocabulary_of(const Strings& tokens) {
+Vocabulary vocabulary_that_lists(const Strings& tokens) {
     Strings all{"[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"};
     all.insert(all.end(), tokens.begin(), tokens.end());
     return {all, "a list"};
@@ -18,7 +18,7 @@ Vocabulary vocabulary_of(const Strings& tokens) {
 }  // namespace
 
 TEST_CASE("the share of unknown tokens counts the text's own tokens, and its example is the first text with an unknown one") {
-    const Vocabulary vocabulary = vocabulary_of({"a", "b"});
+    const Vocabulary vocabulary = vocabulary_that_lists({"a", "b"});
     UnknownTokens found;
     found.add(std::array{2, 5, 6, 4, 3, 0, 0}, "a b [MASK]", vocabulary.specials());
     CHECK(found.tokens == 2);
@@ -38,9 +38,9 @@ TEST_CASE("the share of unknown tokens counts the text's own tokens, and its exa
 }
 
 TEST_CASE("a vocabulary of letters is told from one with words or pieces") {
-    CHECK(has_letters_only(vocabulary_of({"a", "c", "g", "t"})));
-    CHECK(has_letters_only(vocabulary_of({"\u00e4", "*", "b"})));
-    CHECK_FALSE(has_letters_only(vocabulary_of({"a", "##a", "b", "##b"})));
-    CHECK_FALSE(has_letters_only(vocabulary_of({"a", "b", "word"})));
-    CHECK_FALSE(has_letters_only(vocabulary_of({})));
+    CHECK(has_letters_only(vocabulary_that_lists({"a", "c", "g", "t"})));
+    CHECK(has_letters_only(vocabulary_that_lists({"\u00e4", "*", "b"})));
+    CHECK_FALSE(has_letters_only(vocabulary_that_lists({"a", "##a", "b", "##b"})));
+    CHECK_FALSE(has_letters_only(vocabulary_that_lists({"a", "b", "word"})));
+    CHECK_FALSE(has_letters_only(vocabulary_that_lists({})));
 }
