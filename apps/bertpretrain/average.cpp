@@ -11,6 +11,7 @@
 #include "checkpoint/checkpoint_store.h"
 #include "core/error.h"
 #include "core/output/displayable.h"
+#include "core/signals.h"
 #include "telemetry/run_paths.h"
 
 namespace bertpretrain {
@@ -49,6 +50,8 @@ void add_average_command(CLI::App& app) {
     command->add_option("--steps", arguments->steps, "The steps of the run to average, such as 900,950,1000")->delimiter(',');
     command->add_option("--output", arguments->output, "The new folder, in which the checkpoint step_N is written")->required();
     command->callback([arguments] {
+        note_when_interrupted(concat("interrupted: ", displayable(arguments->output), " is not complete\n  do: remove ",
+                                     displayable(arguments->output), ", then run the same command again"));
         std::cout << displayable(average_checkpoints(checkpoints_of(*arguments), arguments->output).string()) << std::endl;
     });
 }

@@ -9,6 +9,7 @@
 
 #include "core/error.h"
 #include "core/output/displayable.h"
+#include "core/signals.h"
 #include "inference/export_model.h"
 #include "inference/hf_folder.h"
 #include "inference/loaded_model.h"
@@ -36,6 +37,8 @@ void run(const ExportArguments& arguments) {
     if (!is_of_sentences && (!arguments.vectors.empty() || arguments.sets_normalize))
         throw ConfigError(concat("--vectors and --normalize describe the vectors of --format sentence-transformers; --format ",
                                  arguments.format, " does not record them\n  do: leave them out"));
+    note_when_interrupted(concat("interrupted: ", displayable(arguments.output), " is not complete\n  do: remove ",
+                                 displayable(arguments.output), ".partial, then run the same command again"));
     LoadedModel model = load_model(arguments.model, at::kFloat, at::kCPU);
     if (!model.vocabulary.empty() && !copies_tokenizer_files(model)) model.casing = tokenizer_of(model, arguments.cased).casing;
     export_model(model, arguments.format, arguments.output,

@@ -331,12 +331,10 @@ void add_machine_options(CLI::App& command, PlanArguments& arguments) {
     command.add_option("--tflops", arguments.tflops, "TFLOP/s of the model's operations that an accelerator sustains")
         ->check(CLI::PositiveNumber);
     command.add_option("--memory-gib", arguments.memory_gib, "Memory of an accelerator in GiB")->check(CLI::PositiveNumber);
-    command
-        .add_option(
-            "--price", arguments.prices,
-            "Price of an accelerator per hour, such as 2.50 or 2.50EUR. NAME=PRICE is for one accelerator; repeat the option "
-            "for several")
-        ->allow_extra_args(false);
+    command.add_option(
+        "--price", arguments.prices,
+        "Price of an accelerator per hour, such as 2.50 or 2.50EUR. NAME=PRICE is for one accelerator; repeat the option "
+        "for several");
     command.add_option("--ranks-per-node", arguments.per_node, "Accelerators per node, which share its network")
         ->check(CLI::PositiveNumber);
     command.add_option("--save-gbps", arguments.save_gbps, "Rate in GB/s at which a checkpoint is written, in the background")

@@ -8,11 +8,10 @@
 namespace bertpretrain {
 
 void add_set_option(CLI::App& command, std::vector<std::string>& overrides) {
-    command
-        .add_option("--set", overrides,
-                    "section.key=value: use this value instead of the file's. May be given several times; `config explain` lists "
-                    "the settings")
-        ->allow_extra_args(false);
+    command.add_option(
+        "--set", overrides,
+        "section.key=value: use this value instead of the file's. May be given several times; `config explain` lists "
+        "the settings");
 }
 
 void add_local_ranks_option(CLI::App& command, std::int64_t& local_ranks) {

@@ -55,7 +55,7 @@ void print_tables(const std::vector<RunHistory>& runs, const ReportChoices& choi
     if (!choices.references.empty()) print(reference_rows(runs, choices.references));
     if (choices.target || choices.scaling || !choices.references.empty()) return;
     print(summary_rows(runs));
-    if (const auto rows = setting_differences(runs); rows.size() > 1) {
+    if (const auto rows = shortened_rows(setting_differences(runs)); rows.size() > 1) {
         std::cout << "\nsettings that differ\n\n";
         print(rows);
     }
@@ -96,11 +96,9 @@ void add_report_command(CLI::App& app) {
     command->add_option(
         "--target", arguments->target,
         "KEY=NUMBER, a value of metrics.jsonl: print how long each run took to reach it first, restarts included");
-    command
-        ->add_option("--price", arguments->prices,
-                     "Price of an accelerator per hour, such as 2.50 or 2.50EUR: print what reaching the target cost too. "
-                     "RUN=PRICE is for one run; repeat the option for several")
-        ->allow_extra_args(false);
+    command->add_option("--price", arguments->prices,
+                        "Price of an accelerator per hour, such as 2.50 or 2.50EUR: print what reaching the target cost too. "
+                        "RUN=PRICE is for one run; repeat the option for several");
     command->add_option("--reference", arguments->references,
                         "A file with the columns step and loss: print and draw this published curve beside the runs' loss");
     command->add_flag("--scaling", arguments->scaling, "Print rates and efficiency of runs on different numbers of accelerators");

@@ -97,12 +97,23 @@ void prepare_outputs(CLI::App& app) {
     }
 }
 
+/// Makes options that may be given several times take one value each: `average --steps 900,1000 RUN` would otherwise read RUN as
+/// a third step.
+void end_lists_of_values(CLI::App& app) {
+    for (CLI::App* command : app.get_subcommands([](CLI::App*) { return true; })) {
+        end_lists_of_values(*command);
+        for (CLI::Option* option : command->get_options())
+            if (option->nonpositional() && option->get_allow_extra_args()) option->allow_extra_args(false);
+    }
+}
+
 }  // namespace
 
 void add_program_options(CLI::App& app, const Versions& versions) {
     wrap_help(app, std::make_shared<WrappedHelp>());
     add_log_options(app);
     prepare_outputs(app);
+    end_lists_of_values(app);
     ProgramVersion version{app.get_name(), BERTPRETRAIN_VERSION, BERTPRETRAIN_COMMIT, versions};
     version.libraries.emplace_back("HDF5", hdf5_version());
     set_program_version(std::move(version));

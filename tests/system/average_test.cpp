@@ -29,7 +29,7 @@ TEST_CASE("a mean of checkpoints is torch's mean, names its sources, and is a ch
     const TemporaryFolder folder;
     const fs::path run = finished_run().run, checkpoints = run / "checkpoints", mean = folder / "mean",
                    step = mean / "step_00000020";
-    const CommandResult made = average(run.string() + " --steps 20,12,15 --output " + mean.string());
+    const CommandResult made = average("--steps 20,12,15 " + run.string() + " --output " + mean.string());
     INFO(made.err);
     REQUIRE(made.exit_code == 0);
     CHECK(made.out == step.string() + "\n");

@@ -100,6 +100,26 @@ TEST_CASE("an interrupted command says that its output is not complete and what 
     REQUIRE(wait_until(process, [&] { return is_ready(process); }));
     process.send(signal);
     CHECK(process.wait() == 128 + signal);
-    CHECK(read_text(errors).find(concat("interrupted: ", output, " is not complete\n  do: run the same command again\n")) !=
-          std::string::npos);
+    CHECK(missing_words(read_text(errors),
+                        {concat("interrupted: ", output, " is not complete\n  do: run the same command again\n")}) == "");
+}
+
+TEST_CASE("an interrupted export or average says what to remove, and then the same command works") {
+    NEEDS_TRAIN();
+    const TemporaryFolder folder;
+    const std::string output = (folder / "output").string(), reached = (folder / "reached").string(),
+                      errors = (folder / "errors").string();
+    const auto [command, remains] =
+        GENERATE(std::pair("export --format hf ", ".partial"), std::pair("average --steps 15,20 ", ""));
+    const std::string whole =
+        concat("env OMP_NUM_THREADS=1 ", train_program, " ", command, finished_run().run.string(), " --output ", output);
+    Process process(concat("sh -c 'exec env LD_PRELOAD=" PROGRAM_FOLDER "/libfault_shim.so FAULT_CALL=fsync FAULT_FILE=", output,
+                           " FAULT_DO=hang FAULT_REACHED=", reached, " ", whole, " 2>", errors, "'"));
+    REQUIRE(wait_until(process, [&] { return fs::exists(reached); }));
+    process.send(SIGINT);
+    CHECK(process.wait() == 128 + SIGINT);
+    CHECK(missing_words(read_text(errors), {concat("do: remove ", output, remains, ", then run the same command again")}) == "");
+    CHECK(run_command(whole).exit_code == 2);
+    fs::remove_all(output + remains);
+    CHECK(run_command(whole).exit_code == 0);
 }
