@@ -21,31 +21,15 @@
 namespace bertpretrain {
 namespace {
 
-/// The sums over the shards of a kind.
-struct PartSums {
-    std::int64_t shards = 0, rows = 0, tokens = 0, masked = 0;
-    double masked_share() const { return static_cast<double>(masked) / static_cast<double>(tokens); }
-    double mean_length() const { return static_cast<double>(tokens) / static_cast<double>(rows); }
-};
-
-PartSums sums_of(const ShardBuildReport& report, ShardKind kind) {
-    PartSums sums;
-    for (const ShardRecord& shard : report.manifest.shards) {
-        if (shard_kind(shard.file) != kind) continue;
-        ++sums.shards;
-        sums.rows += shard.rows;
-        sums.tokens += shard.tokens;
-        sums.masked += shard.masked;
-    }
-    return sums;
-}
+double masked_share(const ShardTotals& totals) { return static_cast<double>(totals.masked) / static_cast<double>(totals.tokens); }
+double mean_length(const ShardTotals& totals) { return static_cast<double>(totals.tokens) / static_cast<double>(totals.rows); }
 
 void print_summary(const ShardBuildReport& report) {
     Table table({"part", "shards", "rows", "tokens", "masked", "mean length"});
     for (const auto& [name, kind] : {std::pair("training", ShardKind::training), std::pair("held out", ShardKind::held_out)})
-        if (const PartSums sums = sums_of(report, kind); sums.shards > 0)
+        if (const ShardTotals sums = shard_totals(report.manifest, kind); sums.shards > 0)
             table.add({name, with_thousands(sums.shards), with_thousands(sums.rows), with_thousands(sums.tokens),
-                       fixed(100 * sums.masked_share(), 2) + " %", fixed(sums.mean_length(), 1)});
+                       fixed(100 * masked_share(sums), 2) + " %", fixed(mean_length(sums), 1)});
     std::cout << table.text() << with_thousands(static_cast<std::int64_t>(report.articles)) << " articles, "
               << bytes_text(report.text_bytes) << " of text in " << duration_text(report.seconds) << " ("
               << fixed(static_cast<double>(report.text_bytes) / 1e6 / report.seconds, 2) << " MB/s), unigram cross-entropy "
@@ -58,12 +42,12 @@ void print_summary_as_json(const ShardBuildReport& report) {
                                    {"seconds", report.seconds},
                                    {"unigram_cross_entropy", report.manifest.unigram_cross_entropy}};
     for (const auto& [name, kind] : {std::pair("training", ShardKind::training), std::pair("held_out", ShardKind::held_out)})
-        if (const PartSums sums = sums_of(report, kind); sums.shards > 0)
+        if (const ShardTotals sums = shard_totals(report.manifest, kind); sums.shards > 0)
             json[name] = {{"shards", sums.shards},
                           {"rows", sums.rows},
                           {"tokens", sums.tokens},
-                          {"masked_share", sums.masked_share()},
-                          {"mean_length", sums.mean_length()}};
+                          {"masked_share", masked_share(sums)},
+                          {"mean_length", mean_length(sums)}};
     std::cout << json.dump() << std::endl;
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/concat.h"
+#include "core/error.h"
 #include "core/markdown.h"
 #include "core/strings.h"
 #include "inference/hf_folder.h"
@@ -123,10 +124,13 @@ std::string results(const TrainingRecords& records) {
                   ".\n\n", markdown_table("", "held-out", rows));
 }
 
-/// The manifest of a folder that is still there; of others nothing.
+/// The manifest of a folder that is still there and can be read; of others nothing: the export does not depend on them.
 std::optional<Manifest> found_manifest(const std::string& folder) {
     std::error_code ignored;
-    return fs::exists(fs::path(folder) / manifest_name, ignored) ? read_manifest(folder) : std::nullopt;
+    if (!fs::exists(fs::path(folder) / manifest_name, ignored)) return std::nullopt;
+    try {
+        return read_manifest(folder);
+    } catch (const Error&) { return std::nullopt; }
 }
 
 std::string data_of(const Lineage& lineage) {
@@ -135,13 +139,8 @@ std::string data_of(const Lineage& lineage) {
     for (const DataLineage& one : lineage.data) {
         std::string what = concat(one.shards.size(), one.shards.size() == 1 ? " shard" : " shards");
         if (const auto manifest = found_manifest(one.folder)) {
-            std::int64_t tokens = 0, sequences = 0;
-            for (const ShardRecord& shard : manifest->shards)
-                if ((shard_kind(shard.file) == ShardKind::training) == (one.use == "training")) {
-                    tokens += shard.tokens;
-                    sequences += shard.rows;
-                }
-            what += concat(", ", with_thousands(sequences), " sequences, ", with_thousands(tokens), " tokens");
+            const ShardTotals totals = shard_totals(*manifest, one.use == "training" ? ShardKind::training : ShardKind::held_out);
+            what += concat(", ", with_thousands(totals.rows), " sequences, ", with_thousands(totals.tokens), " tokens");
         }
         rows.emplace_back(concat(one.use == "training" ? "trained on " : "held out: ", markdown_text(name_of_path(one.folder))),
                           what);

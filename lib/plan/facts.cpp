@@ -34,13 +34,6 @@ void refuse_different_sources(const std::vector<FolderManifest>& manifests) {
     }
 }
 
-std::int64_t training_rows(const Manifest& manifest) {
-    std::int64_t rows = 0;
-    for (const ShardRecord& shard : manifest.shards)
-        if (shard_kind(shard.file) == ShardKind::training) rows += shard.rows;
-    return rows;
-}
-
 }  // namespace
 
 MachineFacts look_at_machine() {
@@ -74,7 +67,7 @@ DataFacts look_at_data(const DataConfig& data, bool evaluates) {
     refuse_different_sources(manifests);
     if (!manifests.empty()) facts.manifest = manifests.front().manifest;
     if (manifests.size() == data.training_shards.paths.size())
-        for (const FolderManifest& of : manifests) facts.training_rows += training_rows(of.manifest);
+        for (const FolderManifest& of : manifests) facts.training_rows += shard_totals(of.manifest, ShardKind::training).rows;
     if (data.vocabulary) facts.vocabulary_file = *data.vocabulary;
     if (facts.vocabulary_file.empty()) return facts;
     const auto vocabulary = std::make_shared<const Vocabulary>(Vocabulary::read(facts.vocabulary_file));

@@ -15,22 +15,6 @@ namespace {
 namespace fs = std::filesystem;
 using Row = std::pair<std::string, std::string>;
 
-struct CardTotals {
-    std::int64_t shards = 0, rows = 0, tokens = 0, masked = 0;
-};
-
-CardTotals card_totals(const Manifest& manifest, ShardKind kind) {
-    CardTotals totals;
-    for (const ShardRecord& shard : manifest.shards) {
-        if (shard_kind(shard.file) != kind) continue;
-        ++totals.shards;
-        totals.rows += shard.rows;
-        totals.tokens += shard.tokens;
-        totals.masked += shard.masked;
-    }
-    return totals;
-}
-
 std::string name_of_shards(const Manifest& manifest) {
     const std::string file = manifest.shards.empty() ? "shards" : manifest.shards.front().file;
     return file.substr(0, std::min(file.find("_training"), file.find("_test")));
@@ -46,7 +30,7 @@ std::string size_category(std::int64_t rows) {
     return "1B<n<10B";
 }
 
-std::string described_totals(const CardTotals& totals) {
+std::string described_totals(const ShardTotals& totals) {
     return concat(totals.shards, totals.shards == 1 ? " file, " : " files, ", with_thousands(totals.rows), " rows, ",
                   with_thousands(totals.tokens), " tokens");
 }
@@ -70,7 +54,8 @@ std::string corpus_list(const Manifest& manifest) {
 std::string dataset_card(const Manifest& manifest) {
     const std::string name = name_of_shards(manifest);
     const SampleSettings& settings = manifest.settings;
-    const CardTotals training = card_totals(manifest, ShardKind::training), held_out = card_totals(manifest, ShardKind::held_out);
+    const ShardTotals training = shard_totals(manifest, ShardKind::training),
+                      held_out = shard_totals(manifest, ShardKind::held_out);
     const std::vector<Row> rows{
         {"training", described_totals(training)},
         {"held out", held_out.shards == 0 ? "none" : described_totals(held_out)},

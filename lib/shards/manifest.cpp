@@ -160,6 +160,18 @@ std::optional<ShardKind> shard_kind(const fs::path& file) {
     return std::nullopt;
 }
 
+ShardTotals shard_totals(const Manifest& manifest, ShardKind kind) {
+    ShardTotals totals;
+    for (const ShardRecord& shard : manifest.shards) {
+        if (shard_kind(shard.file) != kind) continue;
+        ++totals.shards;
+        totals.rows += shard.rows;
+        totals.tokens += shard.tokens;
+        totals.masked += shard.masked;
+    }
+    return totals;
+}
+
 void require_complete(const fs::path& folder) {
     if (fs::exists(folder / building_name) && !fs::exists(folder / manifest_name))
         throw DataError(concat(folder.string(),

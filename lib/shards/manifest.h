@@ -134,6 +134,12 @@ enum class ShardKind { training, held_out };
 /// ones, such as the ._x.h5 that macOS adds.
 std::optional<ShardKind> shard_kind(const std::filesystem::path& file);
 
+/// The sums over a manifest's shards of one kind.
+struct ShardTotals {
+    std::int64_t shards = 0, rows = 0, tokens = 0, masked = 0;
+};
+ShardTotals shard_totals(const Manifest& manifest, ShardKind kind);
+
 /// @throws DataError if `bertpretrain_data shard` is still writing the folder, or was stopped while writing it
 void require_complete(const std::filesystem::path& folder);
 

@@ -194,6 +194,9 @@ TEST_CASE("words that a vocabulary of letters does not know are refused, and not
                    "100.0 % of the text's tokens are [UNK], for example in \"MKVRRAA\": the vocabulary's tokens are single "
                    "letters, but the text's words are longer\n  do: put a space after each letter (`--letters apart`"));
     CHECK_FALSE(std::filesystem::exists(corpus.folder / "out"));
+    std::filesystem::create_directory(corpus.folder / "out");  // the user's own folder stays
+    CHECK(run_command(corpus.shard(options, "letters.txt")).exit_code == 3);
+    CHECK(std::filesystem::exists(corpus.folder / "out"));
     write_text(corpus.folder / "text.txt", "M K V R R A A X\n\nM K V V\n\nA A K V\n");
     const auto made = run_command(corpus.shard(options, "letters.txt"));
     CHECK(made.exit_code == 0);

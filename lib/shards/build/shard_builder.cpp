@@ -191,14 +191,14 @@ void write_shards(const ShardPlan& plan, const TokenSpill& spill, const SampleRu
     lonely.warn(shards);
 }
 
-/// Leaves nothing behind if the text is refused: the folder was created for extracted text at most.
-void judge_fit(const ShardBuildSettings& settings, const TextArticles& articles, const Tokenizer& tokenizer,
-               std::size_t threads) {
+/// Leaves nothing behind if the text is refused. @param is_new the output folder was created for extracted text
+void judge_fit(const ShardBuildSettings& settings, const TextArticles& articles, const Tokenizer& tokenizer, std::size_t threads,
+               bool is_new) {
     try {
         judge(fit_of(articles, tokenizer, settings.samples.sequence_length - 3, threads), tokenizer.vocabulary(), settings);
     } catch (const DataError&) {
         std::error_code not_empty;
-        std::filesystem::remove(settings.output, not_empty);
+        if (is_new) std::filesystem::remove(settings.output, not_empty);
         throw;
     }
 }
@@ -213,9 +213,10 @@ ShardBuildReport build_shards(const ShardBuildSettings& settings) {
     const std::size_t threads = settings.threads > 0 ? settings.threads : available_cores();
     BuildProgress progress;
     check_empty(settings.output, settings.overwrite);  // before a long extraction
+    const bool is_new = !std::filesystem::exists(settings.output);
     const SentenceText text(settings.texts, settings.reading, threads, settings.output);
     const TextArticles articles(text.files());
-    judge_fit(settings, articles, *tokenizer, threads);
+    judge_fit(settings, articles, *tokenizer, threads, is_new);
     const ShardPlan plan = plan_shards(settings, articles, threads);
     ShardFolder folder(settings.output, settings.samples, vocabulary, settings.vocabulary, plan.files(), settings.overwrite);
     progress.begin(articles.total_bytes());
