@@ -150,7 +150,8 @@ std::string report_page(const std::vector<RunHistory>& runs, const ReportChoices
          << "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\"><title>Training report</title><style>"
          << style << "</style></head><body>\n<h1>Training report</h1>\n"
          << table(summary_rows(runs)) << flags(runs);
-    if (const auto rows = setting_differences(runs); rows.size() > 1) page << "<h2>Settings that differ</h2>\n" << table(rows);
+    if (const auto rows = shortened_rows(setting_differences(runs)); rows.size() > 1)
+        page << "<h2>Settings that differ</h2>\n" << table(rows);
     if (choices.target)
         page << "<h2>Until " << escape_markup(choices.target->key) << " = " << choices.target->value << "</h2>\n"
              << table(target_rows(runs, *choices.target, choices.prices));

@@ -19,7 +19,7 @@ void add_values(const nlohmann::json& object, const std::string& prefix, Values&
     for (const auto& [name, value] : object.items()) {
         const std::string path = prefix.empty() ? name : prefix + "." + name;
         if (value.is_object()) add_values(value, path, values);
-        else values[path] = shortened(value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+        else values[path] = value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
     }
 }
 
@@ -48,6 +48,12 @@ std::vector<std::vector<std::string>> setting_differences(const std::vector<RunH
         for (const Values& values : all) row.push_back(values.contains(path) ? values.at(path) : "-");
         if (std::any_of(row.begin() + 1, row.end(), [&](const std::string& one) { return one != row[1]; })) rows.push_back(row);
     }
+    return rows;
+}
+
+std::vector<std::vector<std::string>> shortened_rows(std::vector<std::vector<std::string>> rows) {
+    for (auto& row : rows)
+        for (std::string& cell : row) cell = shortened(cell);
     return rows;
 }
 

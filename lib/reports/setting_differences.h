@@ -13,4 +13,7 @@ namespace bertpretrain {
 /// none differs.
 std::vector<std::vector<std::string>> setting_differences(const std::vector<RunHistory>& runs);
 
+/// Returns the rows for a table, whose long values are shortened.
+std::vector<std::vector<std::string>> shortened_rows(std::vector<std::vector<std::string>> rows);
+
 }  // namespace bertpretrain

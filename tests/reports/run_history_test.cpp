@@ -144,6 +144,9 @@ TEST_CASE("settings that differ between runs are listed with each run's value, o
         write_run(folder / name, 1, 5);
         write_text(folder / name / "settings.json", settings.dump());
     };
+    const std::string path(100, 'p');  // values that differ only where a table shortens them
+    write("c", {{"path", path + "1"}});
+    write("d", {{"path", path + "2"}});
     write("a", {{"optimizer", {{"learning_rate", 0.001}, {"beta", {0.9, 0.95}}}}, {"seed", 1}});
     write("b", {{"optimizer", {{"learning_rate", 0.002}, {"beta", {0.9, 0.95}}}}, {"seed", 1}, {"new", "x"}});
     using Rows = std::vector<std::vector<std::string>>;
@@ -155,6 +158,8 @@ TEST_CASE("settings that differ between runs are listed with each run's value, o
     CHECK(differences({"a", "b"}) ==
           Rows{{"setting", "a", "b"}, {"new", "-", "\"x\""}, {"optimizer.learning_rate", "0.001", "0.002"}});
     CHECK(differences({"a"}) == Rows{{"setting", "a"}});
+    CHECK(differences({"c", "d"}) == Rows{{"setting", "c", "d"}, {"path", '"' + path + "1\"", '"' + path + "2\""}});
+    CHECK(shortened_rows(differences({"c", "d"}))[1][1].size() == 60);
 }
 
 TEST_CASE("the report's JSON has the table's figures as numbers, and null for what is not known") {
