@@ -85,12 +85,6 @@ void remove_copies(const fs::path& folder) {
     fs::remove(folder, ignored);  // if it is empty
 }
 
-/// The CRC-32 of the ids, which belong to the output as the texts do.
-std::uint32_t crc32_of_ids(const fs::path& ids) {
-    const std::string content = read_file(ids);
-    return crc32_of(std::as_bytes(std::span(content)));
-}
-
 /// Fills in what was not given from the settings of a sentence-transformers folder, and the length from the tokenizer's.
 /// @returns those settings
 SentenceSettings take_sentence_settings(EmbedArguments& arguments, const LoadedModel& model, ModelTokenizer& tokenizer) {
@@ -170,9 +164,10 @@ int run(EmbedArguments arguments) {
         if (fs::exists(arguments.output))
             throw ConfigError(concat("--output ", arguments.output, ": exists\n  do: remove it, or give another name"));
         if (const fs::path ids = ids_beside(arguments.output);
-            !arguments.input.id_field.empty() && vector_format_of(arguments.output) == VectorFormat::npy && fs::exists(ids))
-            throw ConfigError(concat(ids.string(), ": exists, and the ids would be written there\n  do: remove it, or give ",
-                                     "another --output"));
+            vector_format_of(arguments.output) == VectorFormat::npy && fs::exists(ids))
+            throw ConfigError(concat(ids.string(),
+                                     ": exists, and would be taken for the ids of the new vectors\n  do: remove it, ",
+                                     "or give another --output"));
         if (leads) lock = std::make_unique<EmbeddingLock>(arguments.output);
     });
     const TextEncoderSettings settings = encoder_settings(arguments, model, sentences, tokenizer);
@@ -191,7 +186,7 @@ int run(EmbedArguments arguments) {
                                        {"normalize", arguments.normalize},
                                        {"cased", tokenizer.casing == Casing::cased}})};
         request.ids = input.ids;
-        if (!input.ids.empty()) request.identity["ids_crc32"] = crc32_of_ids(input.ids);
+        if (!input.ids.empty()) request.identity["ids_crc32"] = crc32_of_file(input.ids);
         if (!settings.prompt.empty()) request.identity["prompt"] = settings.prompt;
         if (settings.truncates_left) request.identity["truncates"] = "left";
         if (leads && EmbeddingStore::prepare(request)) log_info(concat("continuing with ", arguments.output, ".partial"));

@@ -56,7 +56,11 @@ std::vector<std::string> chosen_checkpoints(const EvaluateArguments& arguments, 
         if (world.rank() != 0) return;
         for (const std::string& run : arguments.checkpoints) {
             require_no_phases(run);
-            const auto found = CheckpointStore(fs::path(run) / "checkpoints").all_complete();
+            const CheckpointStore store(fs::path(run) / "checkpoints");
+            const auto found = store.all_complete();
+            for (const auto& [step, folder] : store.all())
+                if (std::ranges::find(found, folder) == found.end())
+                    log_warning(concat(folder.string(), ": is damaged and left out; `inspect` says what is wrong with it"));
             if (found.empty())
                 throw CheckpointError(concat(run, ": --all: there is no complete checkpoint in its folder \"checkpoints\""));
             for (const fs::path& folder : found) chosen.push_back(folder.string());

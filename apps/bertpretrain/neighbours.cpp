@@ -118,6 +118,8 @@ Queries queries_of(const NeighboursArguments& arguments, const VectorReader& vec
     Queries queries = !arguments.texts.empty()     ? encoded_texts(arguments)
                       : !arguments.queries.empty() ? rows_of_file(arguments.queries)
                                                    : own_rows(arguments, vectors);
+    if (queries.count() == 0)
+        throw DataError(concat(arguments.queries.empty() ? arguments.vectors : arguments.queries, ": has no vectors"));
     const auto columns = static_cast<std::int64_t>(queries.values_QH.size() / queries.count());
     if (columns != vectors.shape().columns)
         throw ConfigError(concat(arguments.vectors, ": has vectors of ", vectors.shape().columns, " numbers, and ",

@@ -24,8 +24,9 @@ std::map<std::int64_t, std::string> of_h5(const fs::path& file, std::int64_t row
     if (H5Lexists(hdf5.get(), ids_dataset, H5P_DEFAULT) <= 0) return {};
     const Hdf5Handle data(H5Dopen2(hdf5.get(), ids_dataset, H5P_DEFAULT)), space(H5Dget_space(data.get())),
         type(H5Dget_type(data.get()));
-    if (H5Tis_variable_str(type.get()) <= 0 || H5Sget_simple_extent_npoints(space.get()) != rows)
-        refuse_count(file, H5Sget_simple_extent_npoints(space.get()), rows);
+    if (H5Tis_variable_str(type.get()) <= 0)
+        throw DataError(concat(file.string(), ": its dataset \"", ids_dataset, "\" holds no texts of variable length"));
+    if (H5Sget_simple_extent_npoints(space.get()) != rows) refuse_count(file, H5Sget_simple_extent_npoints(space.get()), rows);
     std::map<std::int64_t, std::string> ids;
     for (const std::int64_t row : wanted) {
         const hsize_t start[] = {static_cast<hsize_t>(row)}, count[] = {1};

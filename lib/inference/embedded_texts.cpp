@@ -1,8 +1,9 @@
 #include "inference/embedded_texts.h"
 
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
 #include <system_error>
-
-#include <unistd.h>
 
 #include "core/error.h"
 #include "core/files/files.h"
@@ -15,10 +16,16 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A folder for copies, which is removed with its files.
+/// A new folder for copies, which is removed with its files.
 struct CopyFolder {
-    fs::path path = fs::temp_directory_path() / concat("bertpretrain_texts_", ::getpid());
-    CopyFolder() { make_writable_folder(path); }
+    fs::path path;
+    CopyFolder() {
+        std::string name = (fs::temp_directory_path() / "bertpretrain_texts_XXXXXX").string();
+        if (::mkdtemp(name.data()) == nullptr)
+            throw DataError(
+                concat(name, ": cannot be created (", std::strerror(errno), ")\n  do: set TMPDIR to a folder with space"));
+        path = name;
+    }
     CopyFolder(const CopyFolder&) = delete;
     CopyFolder& operator=(const CopyFolder&) = delete;
     ~CopyFolder() {

@@ -23,6 +23,7 @@ constexpr std::int64_t open_mark = -1;
 fs::path working_folder(const fs::path& output) { return output.string() + ".partial"; }
 fs::path vectors_file(const fs::path& output) { return working_folder(output) / "vectors"; }
 fs::path marks_file(const fs::path& output) { return working_folder(output) / "done"; }
+fs::path ids_file(const fs::path& output) { return working_folder(output) / "ids.txt"; }
 fs::path request_file(const fs::path& output) { return working_folder(output) / "request.json"; }
 
 void refuse_other_work(const fs::path& output, const nlohmann::json& begun, const nlohmann::ordered_json& wanted) {
@@ -47,6 +48,8 @@ void begin(const EmbeddingRequest& request) {
     for (const auto& [name, value] : request.identity.items())
         attributes[name] = value.is_string() ? value.get<std::string>() : value.dump();
     const VectorFormat format = vector_format_of(request.output);
+    // Now, so that an id that the file cannot hold is refused before the vectors are computed.
+    if (format == VectorFormat::npy && !request.ids.empty()) write_ids_as_text(request.ids, ids_file(request.output));
     const std::uint64_t offset =
         create_vector_file(vectors_file(request.output), format == VectorFormat::parquet ? VectorFormat::npy : format,
                            request.shape, request.vectors, attributes, request.ids);
@@ -104,13 +107,15 @@ void EmbeddingStore::complete() const {
     check(progress().parts == request_.parts, progress().parts, " of ", request_.parts, " parts are done");
     fs::path done = vectors_file(request_.output);
     const VectorFormat format = vector_format_of(request_.output);
-    if (format == VectorFormat::npy && !request_.ids.empty()) write_ids_as_text(request_.ids, ids_beside(request_.output));
+    std::error_code failure;
+    if (format == VectorFormat::npy && !request_.ids.empty())
+        fs::rename(ids_file(request_.output), ids_beside(request_.output), failure);
+    if (failure) throw DataError(concat(ids_beside(request_.output).string(), ": cannot be written (", failure.message(), ")"));
     if (format == VectorFormat::parquet) {
         done = working_folder(request_.output) / "vectors.parquet";
         write_parquet_vectors(done, vectors_file(request_.output), request_.ids);
     }
     flush_to_disk(done);
-    std::error_code failure;
     fs::rename(done, request_.output, failure);
     if (failure) throw DataError(concat(request_.output.string(), ": cannot be written (", failure.message(), ")"));
     flush_to_disk(fs::absolute(request_.output).parent_path());

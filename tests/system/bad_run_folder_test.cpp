@@ -79,6 +79,9 @@ TEST_CASE("a newest checkpoint that was cut is named, and no older one is taken 
         check_refusal(run_command(train_program + " " + command + " " + run.string()), checkpoint_exit,
                       {"step_00000020/optimizer.pt", "step_00000018"}, command);
     CHECK(evaluate(run / "checkpoints/step_00000018", shards).exit_code == 0);
+    const CommandResult all = evaluate(run, "--all " + shards);
+    CHECK(all.exit_code == 0);
+    CHECK(missing_words(all.err, {"step_00000020: is damaged and left out"}) == "");
 }
 
 TEST_CASE("evaluate refuses missing shards and unknown options") {

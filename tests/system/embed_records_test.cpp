@@ -119,6 +119,7 @@ TEST_CASE("embed refuses a malformed record, a field that is missing, and ids th
     const CommandResult ids = embed(folder / "good.jsonl", output, "--id-field id");
     CHECK(ids.exit_code == 3);
     CHECK(missing_words(ids.err, {"row 1 has a line break", ".h5 or .parquet"}) == "");
+    CHECK(ids.err.find("lines/s") == std::string::npos);  // refused before anything is computed
     CHECK_FALSE(fs::exists(output));
     write_text(folder / "text", "plain\n");
     const CommandResult plain = embed(folder / "text", folder / "other.npy", "--id-field id");
@@ -128,4 +129,7 @@ TEST_CASE("embed refuses a malformed record, a field that is missing, and ids th
     const CommandResult beside = embed(folder / "good.jsonl", folder / "other.npy", "--id-field id");
     CHECK(beside.exit_code == 2);
     CHECK(missing_words(beside.err, {"other.ids.txt: exists"}) == "");
+    const CommandResult without_ids = embed(folder / "good.jsonl", folder / "other.npy");  // whose rows would get these ids
+    CHECK(without_ids.exit_code == 2);
+    CHECK(missing_words(without_ids.err, {"other.ids.txt: exists"}) == "");
 }

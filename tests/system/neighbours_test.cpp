@@ -96,6 +96,10 @@ TEST_CASE("a text through the model finds its own record first, with its id") {
     const CommandResult beyond = run_program("neighbours " + vectors + " --rows 0,3");
     CHECK(beyond.exit_code == 2);
     CHECK(missing_words(beyond.err, {"--rows 3", "rows 0 to 2"}) == "");
+    const std::string empty = (folder / "empty.npy").string();
+    if (run_command(PYTHON " -c 'import numpy, sys; numpy.save(sys.argv[1], numpy.zeros((0, 64), numpy.float32))' " + empty)
+            .exit_code == 0)
+        CHECK(run_program("neighbours " + vectors + " --queries " + empty).exit_code == 3);
     write_text(folder / "other.npy", "no vectors");
     CHECK(run_program("neighbours " + (folder / "other.npy").string() + " --rows 0").exit_code == 3);
 }

@@ -56,9 +56,12 @@ std::string BadRecords::list() const {
 
 void BadRecords::refuse() const {
     const double share = 100 * static_cast<double>(bad_) / static_cast<double>(records_);
-    throw DataError(concat(with_thousands(bad_), " of ", with_thousands(records_), " records are malformed (", fixed(share, 2),
-                           " %), more than --max-bad allows (", fixed(100 * most_, 2), " %):", list(),
-                           "\n  do: fix the records, or pass the right --text-field, --format, --encoding or --max-bad"));
+    const bool allows_some = most_ > 0;  // --max-bad is no option where every record has its row
+    throw DataError(concat(
+        with_thousands(bad_), " of ", with_thousands(records_), " records are malformed",
+        allows_some ? concat(" (", fixed(share, 2), " %), more than --max-bad allows (", fixed(100 * most_, 2), " %)") : "", ":",
+        list(), "\n  do: fix the records, or pass the right --text-field, --format",
+        allows_some ? ", --encoding or --max-bad" : " or --encoding"));
 }
 
 }  // namespace bertpretrain
