@@ -41,7 +41,7 @@ double time_of(const std::string& text) {
     return static_cast<double>(::timegm(&parts)) + seconds;
 }
 
-bool is_possible(const RunEvent& event) {
+bool is_possible_event(const RunEvent& event) {
     constexpr double latest = 95617584000;  // the year 5000
     constexpr std::int64_t most_ranks = 1'000'000;
     const auto is_time = [](double time) { return time >= 0 && time <= latest; };
@@ -64,7 +64,7 @@ RunEvent event_of(const nlohmann::json& line) {
     event.lost_until = line.value("lost_until", 0.0);
     event.elapsed_seconds = line.value("elapsed_seconds", -1.0);
     event.lost_until_elapsed = line.value("lost_until_elapsed", -1.0);
-    if (!is_possible(event)) throw DataError("not possible");
+    if (!is_possible_event(event)) throw DataError("not possible");
     return event;
 }
 

@@ -3,6 +3,7 @@
 #include <sstream>
 
 #include "support/catch.h"
+#include "system/refusal.h"
 #include "system/small_run.h"
 
 using namespace bertpretrain::testing;
@@ -11,16 +12,9 @@ using nlohmann::json;
 
 namespace {
 
-CommandResult needed(const std::string& command) {
-    CommandResult result = run_command("export OMP_NUM_THREADS=1; " + command);
-    INFO(command << "\n" << result.err);
-    REQUIRE(result.exit_code == 0);
-    return result;
-}
-
 /// Returns `tokenize`'s ids of each line, with the special tokens around them.
 std::string ids_of_lines(const std::string& tokenizer, const std::string& text, const std::string& cls, const std::string& sep) {
-    std::istringstream lines(needed(data_program + " tokenize --vocabulary " + tokenizer + " " + text).out);
+    std::istringstream lines(successful(data_program + " tokenize --vocabulary " + tokenizer + " " + text).out);
     std::string ids;
     for (std::string line; std::getline(lines, line);) ids += cls + (line.empty() ? " " : " " + line + " ") + sep + "\n";
     return ids;
@@ -47,10 +41,10 @@ TEST_CASE("tokenizers of models of DNA, proteins and Llama make shards, train an
         const std::string tokenizer = folder / (std::string(name) + ".json"), text = folder / (std::string(name) + ".txt"),
                           shards = folder / (std::string(name) + "_shards"), run = folder / (std::string(name) + "_run"),
                           hf = folder / (std::string(name) + "_hf");
-        needed(data_program + " shard " + text + " --vocabulary " + tokenizer + " --output " + shards +
-               " --documents empty-lines --lines sentences --objective mlm --name sample --sequence-length 64 --shards 2 "
-               "--held-out-shards 1 --mask-span 3");
-        CHECK(needed(data_program + " check " + shards).err.find("[UNK]") == std::string::npos);
+        successful(data_program + " shard " + text + " --vocabulary " + tokenizer + " --output " + shards +
+                   " --documents empty-lines --lines sentences --objective mlm --name sample --sequence-length 64 --shards 2 "
+                   "--held-out-shards 1 --mask-span 3");
+        CHECK(successful(data_program + " check " + shards).err.find("[UNK]") == std::string::npos);
         const fs::path config = write_experiment(folder, {{"model", {{"vocab_size", "auto"}}},
                                                           {"data", {{"objective", "mlm"}, {"training_shards", shards}}},
                                                           {"schedule", {{"total_steps", 3}}}});
@@ -58,8 +52,8 @@ TEST_CASE("tokenizers of models of DNA, proteins and Llama make shards, train an
         INFO(trained.err);
         REQUIRE(trained.exit_code == 0);
         CHECK(read_text(fs::path(run) / "checkpoints/step_00000003/tokenizer.json") == read_text(tokenizer));
-        needed("echo 'A" + std::string(mask) + "' | " + train_program + " predict " + run + " --json");
-        needed(train_program + " export " + run + " --format hf --output " + hf);
+        successful("echo 'A" + std::string(mask) + "' | " + train_program + " predict " + run + " --json");
+        successful(train_program + " export " + run + " --format hf --output " + hf);
         const std::string theirs = folder / "theirs";
         const CommandResult loaded = run_command(PYTHON " tests/system/hf_tokenizer_ids.py " + hf + " " + text + " " + theirs);
         if (lacks_package(loaded)) SKIP_TEST(skip::no_oracle, "no Python with torch and transformers");

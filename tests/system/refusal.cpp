@@ -38,4 +38,11 @@ void check_refused_before_training(const CommandResult& result, int exit_code, c
     CHECK_FALSE(std::filesystem::exists(run / "checkpoints"));
 }
 
+CommandResult successful(const std::string& command) {
+    CommandResult result = run_command("export OMP_NUM_THREADS=1; " + command);
+    INFO(command << "\n" << result.err);
+    REQUIRE(result.exit_code == 0);
+    return result;
+}
+
 }  // namespace bertpretrain::testing

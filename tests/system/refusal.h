@@ -20,4 +20,7 @@ void check_refusal(const CommandResult& result, int exit_code, const std::vector
 void check_refused_before_training(const CommandResult& result, int exit_code, const std::vector<std::string>& words,
                                    const std::string& request, const std::filesystem::path& run);
 
+/// Runs a command with one thread, and requires that it succeeds.
+CommandResult successful(const std::string& command);
+
 }  // namespace bertpretrain::testing

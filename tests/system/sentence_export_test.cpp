@@ -17,7 +17,7 @@ std::string some_texts() {
            "\n";
 }
 
-CommandResult run_program(const std::string& arguments) {
+CommandResult one_thread_run(const std::string& arguments) {
     CommandResult result = run_command("env OMP_NUM_THREADS=1 " + train_program + " " + arguments);
     INFO(result.err);
     return result;
@@ -29,11 +29,11 @@ json loaded_export(const fs::path& run, const std::string& options, const fs::pa
     fs::create_directories(folder);
     const std::string exported = (folder / "exported").string(), text = (folder / "text").string();
     write_text(text, some_texts());
-    REQUIRE(run_program("export " + run.string() + " --format sentence-transformers --output " + exported + " " + options)
+    REQUIRE(one_thread_run("export " + run.string() + " --format sentence-transformers --output " + exported + " " + options)
                 .exit_code == 0);
-    REQUIRE(run_program("embed " + run.string() + " " + text + " --output " + (folder / "run.npy").string() + " " + options)
+    REQUIRE(one_thread_run("embed " + run.string() + " " + text + " --output " + (folder / "run.npy").string() + " " + options)
                 .exit_code == 0);
-    REQUIRE(run_program("embed " + exported + " " + text + " --output " + (folder / "exported.npy").string()).exit_code == 0);
+    REQUIRE(one_thread_run("embed " + exported + " " + text + " --output " + (folder / "exported.npy").string()).exit_code == 0);
     CHECK((read_text(folder / "exported.npy") == read_text(folder / "run.npy")));
     const CommandResult loaded = run_command("env OMP_NUM_THREADS=1 " PYTHON " tests/system/sentence_folder.py " + exported +
                                              " " + text + " " + (folder / "run.npy").string());
@@ -73,7 +73,7 @@ TEST_CASE("sentence-transformers loads an exported BERT without a warning, with 
     CHECK_LOADED(loaded_export(folder / "no_pooler/exported", "--vectors mean", folder / "again"), 3);
     REQUIRE(train(config, folder / "pre_ln", "--set model.norm_placement=pre_ln").exit_code == 0);
     CHECK_LOADED(loaded_export(folder / "pre_ln", "--normalize", folder / "megatron"), 3);
-    const CommandResult verified = run_program("inspect --lineage " + (folder / "no_pooler/exported").string());
+    const CommandResult verified = one_thread_run("inspect --lineage " + (folder / "no_pooler/exported").string());
     INFO(verified.err << verified.out);
     CHECK(verified.exit_code == 0);
     CHECK(verified.out.find("1_Pooling/config.json") != std::string::npos);
@@ -98,14 +98,15 @@ TEST_CASE("embed truncates to the length that the run trained on, and warns wher
     write_text(folder / "text", some_texts());
     const std::string command = "embed " + (folder / "run").string() + " " + (folder / "text").string() + " --output " +
                                 (folder / "vectors.npy").string();
-    const CommandResult cut = run_program(command);
+    const CommandResult cut = one_thread_run(command);
     CHECK(missing_words(cut.err, {"1 of 4 lines are longer than 64 tokens"}) == "");
     fs::remove(folder / "vectors.npy");
-    const CommandResult longer = run_program(command + " --max-length 128");
+    const CommandResult longer = one_thread_run(command + " --max-length 128");
     CHECK(longer.exit_code == 0);
     CHECK(missing_words(longer.err, {"--max-length 128", "trained on at most 64 tokens"}) == "");
-    REQUIRE(run_program("export " + (folder / "run").string() + " --format hf --output " + (folder / "hf").string()).exit_code ==
-            0);
+    REQUIRE(
+        one_thread_run("export " + (folder / "run").string() + " --format hf --output " + (folder / "hf").string()).exit_code ==
+        0);
     CHECK(json::parse(read_text(folder / "hf/tokenizer_config.json")).at("model_max_length") == 64);
     CHECK(json::parse(read_text(folder / "hf/config.json")).at("max_position_embeddings") == 128);
 }
@@ -114,12 +115,12 @@ TEST_CASE("options for vectors are refused for formats that do not record them, 
     NEEDS_TRAIN();
     const TemporaryFolder folder;
     const CommandResult refused =
-        run_program("export " + finished_run().run.string() + " --format hf --normalize --output " + (folder / "hf").string());
+        one_thread_run("export " + finished_run().run.string() + " --format hf --normalize --output " + (folder / "hf").string());
     CHECK(refused.exit_code == 2);
     CHECK(missing_words(refused.err, {"--normalize", "sentence-transformers", "--format hf"}) == "");
     REQUIRE(train(neobert_experiment(folder, {{"schedule", {{"total_steps", 3}}}}), folder / "neo").exit_code == 0);
-    const CommandResult neobert = run_program("export " + (folder / "neo").string() +
-                                              " --format sentence-transformers --output " + (folder / "st").string());
+    const CommandResult neobert = one_thread_run("export " + (folder / "neo").string() +
+                                                 " --format sentence-transformers --output " + (folder / "st").string());
     CHECK(neobert.exit_code == 2);
     CHECK(missing_words(neobert.err, {"NeoBERT", "--format hf"}) == "");
     CHECK_FALSE(fs::exists(folder / "st"));

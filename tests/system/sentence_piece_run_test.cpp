@@ -15,13 +15,6 @@ namespace {
 
 const std::string piece_oracle = PYTHON " tests/system/sentence_piece_oracle.py ";
 
-CommandResult successful(const std::string& command) {
-    CommandResult result = run_command("export OMP_NUM_THREADS=1; " + command);
-    INFO(command << "\n" << result.err);
-    REQUIRE(result.exit_code == 0);
-    return result;
-}
-
 /// Trains PREFIX.model on the sample's text. Returns nullopt if there is no Python with sentencepiece.
 std::optional<fs::path> model_of_pieces(const fs::path& prefix, const std::string& type) {
     const CommandResult trained =

@@ -12,19 +12,12 @@ using nlohmann::json;
 
 namespace {
 
-CommandResult needed_command(const std::string& command) {
-    CommandResult result = run_command("export OMP_NUM_THREADS=1; " + command);
-    INFO(command << "\n" << result.err);
-    REQUIRE(result.exit_code == 0);
-    return result;
-}
-
 /// Trains a BPE of 600 tokens and makes shards of packed sentences with it.
 void make_byte_level_shards(const TemporaryFolder& folder) {
     const std::string text = sample_data().text.string(), tokenizer = (folder / "bpe.json").string();
-    needed_command(data_program + " vocabulary " + text + " --model bpe --size 600 --output " + tokenizer);
-    needed_command(data_program + " shard " + text + " --vocabulary " + tokenizer + " --output " + (folder / "shards").string() +
-                   " --objective mlm --name sample --sequence-length 64 --shards 2 --held-out-shards 1 --whole-word-masking");
+    successful(data_program + " vocabulary " + text + " --model bpe --size 600 --output " + tokenizer);
+    successful(data_program + " shard " + text + " --vocabulary " + tokenizer + " --output " + (folder / "shards").string() +
+               " --objective mlm --name sample --sequence-length 64 --shards 2 --held-out-shards 1 --whole-word-masking");
 }
 
 json byte_level_run(const fs::path& shards) {
@@ -33,8 +26,7 @@ json byte_level_run(const fs::path& shards) {
 
 /// Returns `tokenize`'s ids of a text with [CLS] and [SEP] around each line, whose ids are 2 and 3.
 std::string ids_of_lines(const fs::path& tokenizer, const fs::path& text) {
-    std::istringstream lines(
-        needed_command(data_program + " tokenize --vocabulary " + tokenizer.string() + " " + text.string()).out);
+    std::istringstream lines(successful(data_program + " tokenize --vocabulary " + tokenizer.string() + " " + text.string()).out);
     std::string ids;
     for (std::string line; std::getline(lines, line);) ids += "2 " + line + (line.empty() ? "3\n" : " 3\n");
     return ids;
@@ -53,15 +45,14 @@ TEST_CASE("a run on a byte-level BPE carries it, and transformers loads the expo
     const fs::path checkpoint = run / "checkpoints/step_00000020";
     CHECK(read_text(checkpoint / "tokenizer.json") == read_text(folder / "bpe.json"));
     CHECK_FALSE(fs::exists(checkpoint / "vocab.txt"));
-    needed_command(train_program + " evaluate " + run.string() + " --shards " + (folder / "shards").string());
+    successful(train_program + " evaluate " + run.string() + " --shards " + (folder / "shards").string());
 
     write_text(folder / "texts", "The [MASK] of the sample.\nZo\u00e9 [MASK] [MASK] 42 \u65e5\u672c!\nIt is [MASK], too\n");
     const std::string model = run.string(), texts = (folder / "texts").string(), hf = (folder / "hf").string();
-    needed_command(train_program + " predict " + model + " --json --top 600 < " + texts + " > " +
-                   (folder / "predicted").string());
-    needed_command("cat " + texts + " | " + train_program + " embed " + model + " - --output " + (folder / "ours.npy").string());
-    needed_command(train_program + " export " + model + " --format hf --output " + hf);
-    needed_command("cat " + texts + " | " + train_program + " embed " + hf + " - --output " + (folder / "hf.npy").string());
+    successful(train_program + " predict " + model + " --json --top 600 < " + texts + " > " + (folder / "predicted").string());
+    successful("cat " + texts + " | " + train_program + " embed " + model + " - --output " + (folder / "ours.npy").string());
+    successful(train_program + " export " + model + " --format hf --output " + hf);
+    successful("cat " + texts + " | " + train_program + " embed " + hf + " - --output " + (folder / "hf.npy").string());
     CHECK(read_text(folder / "ours.npy") == read_text(folder / "hf.npy"));
 
     const CommandResult loaded = run_command(PYTHON " tests/system/hf_tokenizer_ids.py " + hf + " " +
@@ -81,7 +72,7 @@ TEST_CASE("a run on a byte-level BPE carries it, and transformers loads the expo
     REQUIRE(compared.exit_code == 0);
     CHECK(json::parse(compared.out).at("masks") == 4);
     CHECK(json::parse(compared.out).at("largest_difference").get<double>() < 1e-5);
-    const std::string table = needed_command(train_program + " predict " + model + " 'The [MASK] of it' --top 600").out;
+    const std::string table = successful(train_program + " predict " + model + " 'The [MASK] of it' --top 600").out;
     CHECK(table.find("\" the\" ") != std::string::npos);  // with its space, not as \u0120the
     CHECK(table.find("\u0120") == std::string::npos);
 }
@@ -112,7 +103,7 @@ TEST_CASE("a run on a byte-level BPE is the same after a resume, and another run
 TEST_CASE("a tokenizer.json is refused by one message where it lacks a role, or where an option contradicts it") {
     const TemporaryFolder folder;
     const std::string text = sample_data().text.string();
-    needed_command(data_program + " vocabulary " + text + " --model bpe --size 300 --output " + (folder / "bpe.json").string());
+    successful(data_program + " vocabulary " + text + " --model bpe --size 300 --output " + (folder / "bpe.json").string());
     json definition = json::parse(read_text(folder / "bpe.json"));
     definition["added_tokens"].erase(4);
     definition["model"]["vocab"]["[nothing]"] = 4;

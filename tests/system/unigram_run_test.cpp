@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "support/catch.h"
+#include "system/refusal.h"
 #include "system/small_run.h"
 
 using namespace bertpretrain::testing;
@@ -13,13 +14,6 @@ namespace {
 
 CommandResult python(const std::string& arguments) {
     return run_command("env OMP_NUM_THREADS=1 " PYTHON " tests/system/unigram_folders.py " + arguments);
-}
-
-CommandResult needed(const std::string& command) {
-    CommandResult result = run_command("export OMP_NUM_THREADS=1; " + command);
-    INFO(command << "\n" << result.err);
-    REQUIRE(result.exit_code == 0);
-    return result;
 }
 
 }  // namespace
@@ -35,7 +29,7 @@ TEST_CASE("an XLM-R's folder makes shards, is trained further and embeds text, w
                       hf = folder / "hf";
     write_text(text, "The river is long.\nLa rivi\u00e8re: \ufb01n <mask> \u6cb3\u306f\u9577\u3044\ne\u0301 \u2581 x  y\n");
     const auto check_vectors = [&](const std::string& of, const std::string& ours) {
-        needed(train_program + " embed " + of + " " + text + " --output " + ours);
+        successful(train_program + " embed " + of + " " + text + " --output " + ours);
         const CommandResult compared = python("compare " + (of == run ? hf : of) + " " + text + " " + ours);
         INFO(compared.err);
         REQUIRE(compared.exit_code == 0);
@@ -43,8 +37,8 @@ TEST_CASE("an XLM-R's folder makes shards, is trained further and embeds text, w
     };
     check_vectors(model, folder / "model.npy");
 
-    needed(data_program + " shard " + sample_data().text.string() + " --vocabulary " + model + " --output " + shards +
-           " --objective mlm --name sample --sequence-length 64 --shards 2 --held-out-shards 1 --whole-word-masking");
+    successful(data_program + " shard " + sample_data().text.string() + " --vocabulary " + model + " --output " + shards +
+               " --objective mlm --name sample --sequence-length 64 --shards 2 --held-out-shards 1 --whole-word-masking");
     CHECK(read_text(fs::path(shards) / "tokenizer.json") == read_text(fs::path(model) / "tokenizer.json"));
     const fs::path config = write_experiment(folder, {{"model", nullptr},
                                                       {"data", {{"training_shards", shards}, {"objective", "mlm"}}},
@@ -55,10 +49,10 @@ TEST_CASE("an XLM-R's folder makes shards, is trained further and embeds text, w
     REQUIRE(trained.exit_code == 0);
     CHECK(trained.err.find("tokenizer has another") == std::string::npos);
 
-    needed(train_program + " export " + run + " --format hf --output " + hf);
+    successful(train_program + " export " + run + " --format hf --output " + hf);
     check_vectors(run, folder / "run.npy");
     check_vectors(hf, folder / "hf.npy");
-    const CommandResult asked = needed("echo 'The <mask> is long.' | " + train_program + " predict " + run + " --json");
+    const CommandResult asked = successful("echo 'The <mask> is long.' | " + train_program + " predict " + run + " --json");
     CHECK(json::parse(asked.out).dump().find("mask") != std::string::npos);
 }
 
@@ -71,7 +65,7 @@ TEST_CASE("an export of an XLM-R's folder keeps its tokenizer, whose class it na
     write_text(folder / "saved/tokenizer_config.json", R"({"model_max_length": 64})");  // as the published folder says
     const std::string text = folder / "text";
     write_text(text, "The river is long.\n  two  spaces \u2581 \ufb01n<mask>\n");
-    needed(train_program + " export " + (folder / "saved").string() + " --format hf --output " + (folder / "hf").string());
+    successful(train_program + " export " + (folder / "saved").string() + " --format hf --output " + (folder / "hf").string());
     for (const std::string name : {"saved", "hf"})
         REQUIRE(python("ids " + (folder / name).string() + " " + text + " " + (folder / (name + ".ids")).string()).exit_code ==
                 0);

@@ -3,22 +3,14 @@
 #include <array>
 
 #include "support/catch.h"
+#include "tokens/listed_vocabulary.h"
 
 using namespace bertpretrain;
+using bertpretrain::testing::listed_vocabulary;
 using Strings = std::vector<std::string>;
 
-namespace {
-
-Vocabulary vocabulary_that_lists(const Strings& tokens) {
-    Strings all{"[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"};
-    all.insert(all.end(), tokens.begin(), tokens.end());
-    return {all, "a list"};
-}
-
-}  // namespace
-
 TEST_CASE("the share of unknown tokens counts the text's own tokens, and its example is the first text with an unknown one") {
-    const Vocabulary vocabulary = vocabulary_that_lists({"a", "b"});
+    const Vocabulary vocabulary = listed_vocabulary({"a", "b"});
     UnknownTokens found;
     found.add(std::array{2, 5, 6, 4, 3, 0, 0}, "a b [MASK]", vocabulary.specials());
     CHECK(found.tokens == 2);
@@ -38,9 +30,9 @@ TEST_CASE("the share of unknown tokens counts the text's own tokens, and its exa
 }
 
 TEST_CASE("a vocabulary of letters is told from one with words or pieces") {
-    CHECK(has_letters_only(vocabulary_that_lists({"a", "c", "g", "t"})));
-    CHECK(has_letters_only(vocabulary_that_lists({"\u00e4", "*", "b"})));
-    CHECK_FALSE(has_letters_only(vocabulary_that_lists({"a", "##a", "b", "##b"})));
-    CHECK_FALSE(has_letters_only(vocabulary_that_lists({"a", "b", "word"})));
-    CHECK_FALSE(has_letters_only(vocabulary_that_lists({})));
+    CHECK(has_letters_only(listed_vocabulary({"a", "c", "g", "t"})));
+    CHECK(has_letters_only(listed_vocabulary({"\u00e4", "*", "b"})));
+    CHECK_FALSE(has_letters_only(listed_vocabulary({"a", "##a", "b", "##b"})));
+    CHECK_FALSE(has_letters_only(listed_vocabulary({"a", "b", "word"})));
+    CHECK_FALSE(has_letters_only(listed_vocabulary({})));
 }

@@ -3,18 +3,14 @@
 #include <memory>
 
 #include "support/catch.h"
+#include "tokens/listed_vocabulary.h"
 #include "tokens/models/wordpiece.h"
 
 using namespace bertpretrain;
+using bertpretrain::testing::listed_vocabulary;
 using Strings = std::vector<std::string>;
 
 namespace {
-
-Vocabulary listed(const Strings& tokens) {
-    Strings all{"[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"};
-    all.insert(all.end(), tokens.begin(), tokens.end());
-    return {all, "a list"};
-}
 
 /// The tokens that `extended` has after those of `vocabulary`.
 Strings added(const Vocabulary& vocabulary, const Vocabulary& extended) {
@@ -32,7 +28,7 @@ std::size_t tokens_in(const Vocabulary& vocabulary, const WordCounts& counts) {
 }  // namespace
 
 TEST_CASE("an extension appends the joined pieces that save most tokens of the text, and keeps every id") {
-    const Vocabulary vocabulary = listed({"card", "##io", "##my", "heart", "##s", "a", "##b"});
+    const Vocabulary vocabulary = listed_vocabulary({"card", "##io", "##my", "heart", "##s", "a", "##b"});
     const WordCounts counts{{"cardio", 6}, {"cardiomy", 5}, {"hearts", 3}, {"heart", 9}, {"ab", 1}};
     CHECK(added(vocabulary, extend_vocabulary(vocabulary, counts, {.additions = 1})) == Strings{"cardio"});
     CHECK(added(vocabulary, extend_vocabulary(vocabulary, counts, {.additions = 9})) == Strings{"cardio", "cardiomy", "hearts"});
@@ -41,14 +37,14 @@ TEST_CASE("an extension appends the joined pieces that save most tokens of the t
 }
 
 TEST_CASE("characters that the vocabulary lacks are added first, as many as half of the additions") {
-    const Vocabulary vocabulary = listed({"a", "##a"});
+    const Vocabulary vocabulary = listed_vocabulary({"a", "##a"});
     const WordCounts counts{{"ax", 5}, {"ya", 4}, {"az", 1}};
     CHECK(added(vocabulary, extend_vocabulary(vocabulary, counts, {.additions = 8})) == Strings{"##x", "y", "ax", "ya"});
     CHECK(added(vocabulary, extend_vocabulary(vocabulary, counts, {.additions = 2})) == Strings{"##x", "ax"});
 }
 
 TEST_CASE("a character is added only where it occurs more often than the pair of pieces whose place it takes") {
-    const Vocabulary vocabulary = listed({"card", "##io", "##my", "heart", "##s"});
+    const Vocabulary vocabulary = listed_vocabulary({"card", "##io", "##my", "heart", "##s"});
     const WordCounts counts{{"cardio", 16}, {"cardiomy", 15}, {"hearts", 13}, {"\u5b57", 12}, {"\u6f22", 14}, {"\u4e2d", 2}};
     const auto add = [&](std::int32_t additions) {
         return added(vocabulary, extend_vocabulary(vocabulary, counts, {.additions = additions}));
@@ -61,7 +57,7 @@ TEST_CASE("a character is added only where it occurs more often than the pair of
 }
 
 TEST_CASE("given tokens are appended in their order, and a known or repeated one is refused") {
-    const Vocabulary vocabulary = listed({"[unused0]", "card", "##io"});
+    const Vocabulary vocabulary = listed_vocabulary({"[unused0]", "card", "##io"});
     CHECK(added(vocabulary, extend_vocabulary(vocabulary, Strings{"zebra", "##ology"}, false)) == Strings{"zebra", "##ology"});
     const Vocabulary extended = extend_vocabulary(vocabulary, Strings{"zebra", "##ology"}, true);
     CHECK(extended.token(5) == "zebra");
@@ -72,7 +68,7 @@ TEST_CASE("given tokens are appended in their order, and a known or repeated one
 }
 
 TEST_CASE("an extension's summary counts its characters, pieces and words, and the tokens of the text's words") {
-    const Vocabulary vocabulary = listed({"card", "##io", "##my", "heart", "##s"});
+    const Vocabulary vocabulary = listed_vocabulary({"card", "##io", "##my", "heart", "##s"});
     const WordCounts counts{{"cardio", 6}, {"cardiomy", 5}, {"hearts", 3}, {"\u5b57", 4}, {"heart", 2}};
     const ExtensionSummary summary =
         summary_of(vocabulary, extend_vocabulary(vocabulary, Strings{"cardio", "##iomy", "\u5b57"}, false), counts);
@@ -86,7 +82,7 @@ TEST_CASE("an extension's summary counts its characters, pieces and words, and t
 }
 
 TEST_CASE("new tokens take the places of unused ones if asked to") {
-    const Vocabulary vocabulary = listed({"[unused0]", "card", "[unused1]", "##io", "##my", "[unused]"});
+    const Vocabulary vocabulary = listed_vocabulary({"[unused0]", "card", "[unused1]", "##io", "##my", "[unused]"});
     const WordCounts counts{{"cardio", 6}, {"cardiomy", 5}};
     const VocabularyExtension extension{.additions = 3, .reuses_unused = true};
     const Vocabulary extended = extend_vocabulary(vocabulary, counts, extension);
@@ -97,15 +93,15 @@ TEST_CASE("new tokens take the places of unused ones if asked to") {
 }
 
 TEST_CASE("only appended tokens and those in unused places are new; any other difference makes another vocabulary") {
-    const Vocabulary vocabulary = listed({"[unused0]", "a", "b"});
+    const Vocabulary vocabulary = listed_vocabulary({"[unused0]", "a", "b"});
     CHECK(new_tokens(vocabulary, vocabulary)->empty());
-    CHECK(*new_tokens(vocabulary, listed({"c", "a", "b", "d"})) == std::vector<std::int32_t>{5, 8});
-    CHECK_FALSE(new_tokens(vocabulary, listed({"[unused0]", "b", "a"})));
-    CHECK_FALSE(new_tokens(vocabulary, listed({"[unused0]", "a"})));
+    CHECK(*new_tokens(vocabulary, listed_vocabulary({"c", "a", "b", "d"})) == std::vector<std::int32_t>{5, 8});
+    CHECK_FALSE(new_tokens(vocabulary, listed_vocabulary({"[unused0]", "b", "a"})));
+    CHECK_FALSE(new_tokens(vocabulary, listed_vocabulary({"[unused0]", "a"})));
 }
 
 TEST_CASE("a token's pieces are those of WordPiece, also of a token that continues a word") {
-    const Vocabulary vocabulary = listed({"c", "card", "##io", "##i", "##o", "\xC3\xA9", "##\xC3\xA9"});
+    const Vocabulary vocabulary = listed_vocabulary({"c", "card", "##io", "##i", "##o", "\xC3\xA9", "##\xC3\xA9"});
     const auto texts = [&](std::string_view token) {
         Strings pieces;
         for (const std::int32_t id : pieces_of(vocabulary, token)) pieces.push_back(vocabulary.token(id));
