@@ -334,8 +334,8 @@ struct CheckpointConfig {
               Resume::may_change);
         field(
             "on_save_error", self.on_save_error, any,
-            "What to do if a save fails. retry: continue, and try again after a tenth of save_every_steps; the last save of a "
-            "run "
+            "What to do if a save fails. retry: continue, and try again after a tenth of save_every_steps, then a fifth, and so "
+            "on; the last save of a run "
             "must succeed. stop: end with exit code 4 at once. On a full disk the oldest checkpoints are deleted first, but not "
             "the newest, the best, or one that keep_every_steps keeps.",
             Resume::may_change);

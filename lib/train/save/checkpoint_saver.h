@@ -29,8 +29,8 @@ namespace bertpretrain {
 ///
 /// If the disk is full, the oldest checkpoints are deleted for the new one, but not the newest complete one, the best, or one
 /// that checkpoint.keep_every_steps keeps. With checkpoint.on_save_error "retry", a save that fails all the same is logged and
-/// repeated after a tenth of checkpoint.save_every_steps; but a run's last save must succeed. Members throw CheckpointError, on
-/// all ranks, for a save that must not fail; DistributedError when a rank is lost.
+/// repeated after a tenth of checkpoint.save_every_steps, then a fifth, and so on; but a run's last save must succeed. Members
+/// throw CheckpointError, on all ranks, for a save that must not fail; DistributedError when a rank is lost.
 class CheckpointSaver {
 public:
     /// @param sees_store by rank, as in save_together()
