@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <set>
+#include <sstream>
 
 #include <nlohmann/json.hpp>
 
@@ -79,6 +80,38 @@ void refuse_unknown_nulls(const json& patch, const std::string& file, const std:
     }
 }
 
+std::string names_of(const std::vector<Patch>& patches) {
+    std::vector<std::string> all;
+    for (const Patch& patch : patches) all.push_back(patch.name);
+    return join(all);
+}
+
+/// Takes "phases=..." out of the overrides. @returns what follows the "=" of the last one
+std::optional<std::string> taken_choice(std::vector<std::string>& overrides) {
+    std::optional<std::string> choice;
+    std::erase_if(overrides, [&](const std::string& given) {
+        const std::string_view begin = "phases=";
+        if (given.starts_with(begin)) choice = given.substr(begin.size());
+        return given.starts_with(begin);
+    });
+    return choice;
+}
+
+/// Keeps the phases that --set phases=NAME,NAME names, in the file's order; none of them for null.
+std::vector<Patch> chosen_of(std::vector<Patch> patches, const std::string& choice) {
+    if (choice == "null") return {};
+    std::set<std::string> kept;
+    std::istringstream list(choice);
+    for (std::string name; std::getline(list, name, ',');) kept.insert(name);
+    for (const std::string& name : kept)
+        if (std::ranges::find(patches, name, &Patch::name) == patches.end())
+            throw ConfigError(concat("--set phases=", choice, ": no phase is called \"", name, "\", expected some of ",
+                                     names_of(patches), ", or null for a run without phases"));
+    if (kept.empty()) throw ConfigError(concat("--set phases=: expected some of ", names_of(patches), ", or null"));
+    std::erase_if(patches, [&](const Patch& patch) { return !kept.contains(patch.name); });
+    return patches;
+}
+
 /// Overrides for all phases, and those that name a phase, without "phases.NAME.".
 struct SplitOverrides {
     std::vector<std::string> for_all;
@@ -94,12 +127,9 @@ SplitOverrides split(const std::vector<std::string>& overrides, const std::vecto
             const std::size_t dot = path.find('.', begin.size());
             const std::string name = path.substr(begin.size(), dot == path.npos ? dot : dot - begin.size());
             const auto found = std::ranges::find(patches, name, &Patch::name);
-            if (found == patches.end() || dot == path.npos) {
-                std::vector<std::string> known;
-                for (const Patch& patch : patches) known.push_back(patch.name);
+            if (found == patches.end() || dot == path.npos)
                 throw ConfigError(
-                    concat("--set ", given, ": expected phases.NAME.section.key=value, with a NAME of: ", join(known)));
-            }
+                    concat("--set ", given, ": expected phases.NAME.section.key=value, with a NAME of: ", names_of(patches)));
             all.for_phase[static_cast<std::size_t>(found - patches.begin())].push_back(given.substr(dot + 1));
             continue;
         }
@@ -183,12 +213,19 @@ std::string message_of(const ConfigError& error) {
 
 }  // namespace
 
-std::vector<TrainingPhase> request_phases(const fs::path& file, const std::vector<std::string>& overrides, const fs::path& run) {
+std::vector<TrainingPhase> request_phases(const fs::path& file, const std::vector<std::string>& all_overrides,
+                                          const fs::path& run) {
     json rest = load_settings(file);
-    if (!rest.is_object() || !rest.contains("phases"))
-        return {{"", run, request_experiment(std::move(rest), file.string(), overrides)}};
-    const std::vector<Patch> patches = patches_of(rest["phases"], file.string());
-    rest.erase("phases");
+    std::vector<std::string> overrides = all_overrides;
+    const std::optional<std::string> choice = taken_choice(overrides);
+    std::vector<Patch> patches;
+    if (rest.is_object() && rest.contains("phases")) {
+        patches = patches_of(rest["phases"], file.string());
+        rest.erase("phases");
+        if (choice) patches = chosen_of(std::move(patches), *choice);
+    } else if (choice && *choice != "null")
+        throw ConfigError(concat("--set phases=", *choice, ": ", file.string(), " has no phases"));
+    if (patches.empty()) return {{"", run, request_experiment(std::move(rest), file.string(), overrides)}};
     const SplitOverrides given = split(overrides, patches);
     std::vector<TrainingPhase> phases;
     Refusals refusals;

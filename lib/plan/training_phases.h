@@ -24,7 +24,7 @@ struct TrainingPhase {
 /// the rest of the file. Each phase after the first gets initialization.init_from, init_moments and init_changes, and unless it
 /// sets training.seed, one more than the seed of the phase before, so that its samples have another order. Each phase's
 /// checkpoint.mirror gets its folder's name as another part. An override applies to all phases; "phases.NAME.section.key=value"
-/// applies to one.
+/// applies to one. "phases=NAME,NAME" keeps these phases alone, "phases=null" none: then the rest of the file is the experiment.
 /// @param run the run's folder
 /// @throws ConfigError that lists everything that is wrong: an unknown setting as phases[1].section.key; a model whose tensors
 /// have other shapes than in the phase before; an override of a setting of which phases have values of their own

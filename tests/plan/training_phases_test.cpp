@@ -138,3 +138,20 @@ TEST_CASE("only the path of the phase before may differ between a checkpoint and
     saved.initialization.init_from = "/elsewhere/01_main";
     CHECK(fixed_differences(saved, now).size() == 1);
 }
+
+TEST_CASE("--set phases keeps the named phases, in the file's order, or none") {
+    const auto two = phases_of(three_phases, {"phases=decay,main", "phases.decay.data.training_shards=mine"});
+    REQUIRE(two.size() == 2);
+    CHECK(two[0].folder == "runs/e/phases/01_main");
+    CHECK(two[1].folder == "runs/e/phases/02_decay");
+    CHECK(two[1].experiment.settings.initialization.init_from == "runs/e/phases/01_main");
+    const auto none = phases_of(three_phases, {"phases=null", "data.training_shards=mine"});
+    REQUIRE(none.size() == 1);
+    CHECK(none[0].name.empty());
+    CHECK(none[0].folder == "runs/e");
+    CHECK(none[0].experiment.settings.data.sequence_length == 1024);
+    CHECK_THAT(refusal(three_phases, {"phases=last"}),
+               Contains("--set phases=last: no phase is called \"last\", expected some of main, long, decay, or null"));
+    CHECK_THAT(refusal(three_phases, {"phases="}), Contains("--set phases=: expected some of main, long, decay, or null"));
+    CHECK_THAT(refusal(R"({"data": {"training_shards": "a"}})", {"phases=main"}), Contains("has no phases"));
+}
