@@ -109,7 +109,7 @@ public:
         LoadedModel model;
         const fs::path found = found_by_first(world_, checkpoint);
         together(world_, [&] {
-            model = load_model(found, arguments_.precision == "bf16" ? at::kBFloat16 : at::kFloat, device_);
+            model = load_model(found, compute_dtype(), device_);
             if (!arguments_.shards.empty()) sources_ = {{"", arguments_.shards}};
             else if (arguments_.probe.empty()) take_own_shards(model);
             if (!sources_.empty()) open_shards_for(model);
@@ -165,17 +165,23 @@ private:
 
     void open_shards_for(LoadedModel& model) {
         require_all(model, "an evaluation");
-        if (model.sequence_length == 0) model.sequence_length = length_of_shards(model);
         if (!model.vocabulary.empty())
             refuse_other_vocabulary(local_shard_folder(sources_.front().folder, cache()), model.vocabulary);
-        open_shards({model.sequence_length, shape_of(model.config).longest_sequence, shape_of(model.config).vocab_size,
-                     shape_of(model.config).next_sentence, model.document_end});
+        const ModelShape shape = shape_of(model.config);
+        const std::int64_t length = length_of_shards(model);
+        if (length > shape.longest_sequence)
+            throw ConfigError(concat(sources_.front().folder, ": rows are ", length, " tokens long, but ", model.folder.string(),
+                                     " knows ", shape.longest_sequence, " positions\n  do: make shards with ",
+                                     "`bertpretrain_data shard --sequence-length ", shape.longest_sequence, "` for it"));
+        if (length > trained_length(model)) use_proven_kernels(model.config, length, compute_dtype(), device_);
+        open_shards({length, shape.longest_sequence, shape.vocab_size, shape.next_sentence, model.document_end});
     }
 
-    /// The sequence length for a model that does not record its own.
+    /// The sequence length that the shards record, which need not be that of the model's training.
     std::int64_t length_of_shards(const LoadedModel& model) const {
-        const auto manifest = read_manifest(local_shard_folder(sources_.front().folder, cache()));
-        return manifest ? manifest->settings.sequence_length : shape_of(model.config).longest_sequence;
+        if (const auto manifest = read_manifest(local_shard_folder(sources_.front().folder, cache())))
+            return manifest->settings.sequence_length;
+        return model.sequence_length > 0 ? model.sequence_length : shape_of(model.config).longest_sequence;
     }
 
     void open_shards(const RowFormat& format) {
@@ -191,6 +197,8 @@ private:
         for (const NamedFolder& source : sources_) sources.push_back({source.name, copied_shards(source.folder, kind, cache())});
         batches_ = std::make_unique<EvaluationBatches>(sources, settings_);
     }
+
+    at::ScalarType compute_dtype() const { return arguments_.precision == "bf16" ? at::kBFloat16 : at::kFloat; }
 
     /// The folder for copies of an object store.
     fs::path cache() const {

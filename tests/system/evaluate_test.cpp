@@ -110,3 +110,23 @@ TEST_CASE("evaluate without --shards gives each source's loss of a run with seve
     CHECK(both.at("sequences").get<int>() == 2 * one.at("sequences").get<int>());
     CHECK(std::fabs(both.at("mlm_loss").get<double>() - one.at("mlm_loss").get<double>()) < 1e-5);
 }
+
+TEST_CASE("evaluate measures on rows of any length that the model has positions for") {
+    NEEDS_TRAIN();
+    const TemporaryFolder folder;
+    const SampleData& data = sample_data();
+    const std::string run = finished_run().run.string();
+    const auto measured_at = [&](const std::string& length) {
+        const std::string shards = (folder / length).string();
+        REQUIRE(run_command(data_program + " shard " + data.text.string() + " --vocabulary " + data.vocabulary.string() +
+                            " --output " + shards + " --sequence-length " + length + " --shards 1")
+                    .exit_code == 0);
+        return run_command("env OMP_NUM_THREADS=1 " + train_program + " evaluate " + run + " --shards " + shards + " --json");
+    };
+    const CommandResult shorter = measured_at("32"), longer = measured_at("128");
+    INFO(shorter.err);
+    REQUIRE(shorter.exit_code == 0);
+    CHECK(json::parse(shorter.out).at("mlm_loss").get<double>() > 0);
+    CHECK(longer.exit_code == 2);
+    CHECK(missing_words(longer.err, {"rows are 128 tokens long", "knows 64 positions", "--sequence-length 64"}) == "");
+}
