@@ -28,8 +28,9 @@ void add_device_options(CLI::App& command, std::string& precision, std::string& 
         ->capture_default_str();
 }
 
-std::optional<int> run_as_local_ranks(std::int64_t local_ranks, const Launch& launch, std::int64_t max_restarts) {
-    if (local_ranks > 0 && launch.launcher == "none") return run_local_ranks(local_ranks, max_restarts);
+std::optional<int> run_as_local_ranks(std::int64_t local_ranks, const Launch& launch, std::int64_t max_restarts,
+                                      const WhenKilled& when_killed) {
+    if (local_ranks > 0 && launch.launcher == "none") return run_local_ranks(local_ranks, max_restarts, when_killed);
     if (local_ranks > 0 && launch.world_size != local_ranks)
         throw ConfigError(concat("--local-ranks ", local_ranks, ": ", launch.launcher, " has started this process as rank ",
                                  launch.rank, " of ", launch.world_size, "; do not use both"));

@@ -207,7 +207,10 @@ int train(const TrainArguments& arguments) {
         options.resume.again = launch.again;
         phases = request_phases(arguments.config, arguments.overrides, folder);
     });
-    if (const auto code = run_as_local_ranks(arguments.local_ranks, launch, arguments.max_restarts)) return *code;
+    const auto record_killed = [&](const KilledRank& killed, std::int64_t attempt) {
+        record_killed_rank(record, killed.rank, attempt, text_of(killed));
+    };
+    if (const auto code = run_as_local_ranks(arguments.local_ranks, launch, arguments.max_restarts, record_killed)) return *code;
     constexpr std::int64_t warm_up = 2;  // the second step still allocates memory
     const Trace trace(folder / concat("trace_rank_", launch.rank, ".json"), launch.rank, warm_up, arguments.profile);
     int exit_code = 0;

@@ -14,6 +14,9 @@ inline constexpr const char* local_ranks_variable = "BERTPRETRAIN_LOCAL_RANKS";
 /// Also set by run_local_ranks: the file descriptor of the in-memory file that serves as the ranks' store.
 inline constexpr const char* local_store_variable = "BERTPRETRAIN_LOCAL_STORE";
 
+/// Also set by run_local_ranks: how many times it has started the ranks before.
+inline constexpr const char* local_attempt_variable = "BERTPRETRAIN_LOCAL_ATTEMPT";
+
 /// The secret that all ranks of a run share, at least 16 characters: the value itself, or a file whose first line contains it.
 inline constexpr const char* secret_variable = "BERTPRETRAIN_SECRET";
 inline constexpr const char* secret_file_variable = "BERTPRETRAIN_SECRET_FILE";

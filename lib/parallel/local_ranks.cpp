@@ -7,6 +7,8 @@
 #include <cstring>
 #include <fstream>
 #include <iterator>
+#include <map>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -66,7 +68,7 @@ private:
     int descriptor_;
 };
 
-std::vector<std::string> environment_of(std::int64_t rank, std::int64_t ranks, int store, bool is_restart) {
+std::vector<std::string> environment_of(std::int64_t rank, std::int64_t ranks, int store, std::int64_t attempt) {
     std::vector<std::string> variables;
     for (char** one = environ; *one != nullptr; ++one) variables.emplace_back(*one);
     const auto add = [&](const std::string& name, const auto& value) {
@@ -81,7 +83,8 @@ std::vector<std::string> environment_of(std::int64_t rank, std::int64_t ranks, i
     add(local_store_variable, store);
     add("NCCL_SOCKET_IFNAME", "lo");  // by default NCCL would listen on a network interface
     add(local_ranks_variable, ranks);
-    if (is_restart) add(restart_variable, 1);  // a --resume that an earlier attempt has applied is then ignored
+    add(local_attempt_variable, attempt);
+    if (attempt > 0) add(restart_variable, 1);  // a --resume that an earlier attempt has applied is then ignored
     if (!environment_variable("OMP_NUM_THREADS"))
         add("OMP_NUM_THREADS", std::max<std::int64_t>(1, static_cast<std::int64_t>(available_physical_cores()) / ranks));
     return variables;
@@ -89,12 +92,10 @@ std::vector<std::string> environment_of(std::int64_t rank, std::int64_t ranks, i
 
 class Ranks {
 public:
-    ~Ranks() {
-        for (const pid_t one : running_) ::kill(one, SIGKILL);
-    }
+    ~Ranks() { send(SIGKILL); }
 
-    void start(std::int64_t rank, std::int64_t ranks, int store, bool is_restart) {
-        std::vector<std::string> arguments = own_arguments(), variables = environment_of(rank, ranks, store, is_restart);
+    void start(std::int64_t rank, std::int64_t ranks, int store, std::int64_t attempt) {
+        std::vector<std::string> arguments = own_arguments(), variables = environment_of(rank, ranks, store, attempt);
         const std::vector<char*> argv = pointers_to(arguments), envp = pointers_to(variables);
         sigset_t all, before;  // signals stay blocked: one handled by the child between fork and execve would be lost
         ::sigfillset(&all);
@@ -112,12 +113,14 @@ public:
         ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
         if (pid < 0)
             throw DistributedError(concat("--local-ranks: cannot start rank ", rank, " of ", ranks, ": too many processes?"));
-        running_.push_back(pid);
+        running_.emplace(pid, rank);
     }
 
+    /// The first rank that a signal ended which this process did not send.
+    const std::optional<KilledRank>& killed() const { return killed_; }
     bool any_running() const { return !running_.empty(); }
     void send(int signal) const {
-        for (const pid_t one : running_) ::kill(one, signal);
+        for (const auto& [pid, rank] : running_) ::kill(pid, signal);
     }
 
     /// Records the exit code of a rank that has ended. @returns whether one had ended
@@ -126,9 +129,11 @@ public:
         int status = 0;
         const pid_t ended = ::waitpid(-1, &status, WNOHANG);
         if (ended <= 0) return false;
-        running_.erase(std::remove(running_.begin(), running_.end(), ended), running_.end());
+        const std::int64_t rank = running_.at(ended);
+        running_.erase(ended);
         const int code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
         if (!were_told || code < 128) codes_.push_back(code);
+        if (!were_told && !killed_ && WIFSIGNALED(status)) killed_ = KilledRank{rank, WTERMSIG(status)};
         return true;
     }
 
@@ -152,15 +157,16 @@ public:
     bool failed() const { return code() != 0; }
 
 private:
-    std::vector<pid_t> running_;
+    std::map<pid_t, std::int64_t> running_;  ///< ranks by their processes
+    std::optional<KilledRank> killed_;
     std::vector<int> codes_;
 };
 
 /// Starts the ranks once and waits for them. @param asked_to_stop receives the stop signal that arrived meanwhile
-int run_once(std::int64_t ranks, bool is_restart, int& asked_to_stop) {
+int run_once(std::int64_t ranks, std::int64_t attempt, int& asked_to_stop, const WhenKilled& when_killed) {
     const LocalStore store;
     Ranks all;
-    for (std::int64_t rank = 0; rank < ranks; ++rank) all.start(rank, ranks, store.descriptor(), is_restart);
+    for (std::int64_t rank = 0; rank < ranks; ++rank) all.start(rank, ranks, store.descriptor(), attempt);
     std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
     bool told_to_end = false;
     while (all.any_running()) {
@@ -181,17 +187,28 @@ int run_once(std::int64_t ranks, bool is_restart, int& asked_to_stop) {
         }
         std::this_thread::sleep_for(std::chrono::milliseconds(20));
     }
+    // A stop signal also ends a rank that has not yet asked for it to be handled.
+    if (all.killed() && all.killed()->signal != asked_to_stop) when_killed(*all.killed(), attempt);
     return all.code(asked_to_stop);
 }
 
 }  // namespace
 
-int run_local_ranks(std::int64_t ranks, std::int64_t max_restarts) {
+std::string text_of(const KilledRank& killed) {
+    return concat("rank ", killed.rank, " was killed by signal ", killed.signal, " (", ::strsignal(killed.signal), ")",
+                  killed.signal == SIGKILL ? ", as the kernel does where memory runs out" : "");
+}
+
+int run_local_ranks(std::int64_t ranks, std::int64_t max_restarts, const WhenKilled& when_killed) {
     for (const int number : stop_signals) handle_signal(number, remember_stop);
     handle_signal(SIGUSR1, remember_save);
     int asked_to_stop = 0;
+    const WhenKilled tell = [&](const KilledRank& killed, std::int64_t attempt) {
+        log_error(text_of(killed));
+        if (when_killed) when_killed(killed, attempt);
+    };
     for (std::int64_t restart = 0;; ++restart) {
-        const int code = run_once(ranks, restart > 0, asked_to_stop);
+        const int code = run_once(ranks, restart, asked_to_stop, tell);
         const bool may_help = code == static_cast<int>(ExitCode::distributed) || code == static_cast<int>(ExitCode::bug);
         if (!may_help || asked_to_stop != 0 || restart == max_restarts) return code;
         log_warning(concat("the ranks ended with exit code ", code, "; restart ", restart + 1, " of ", max_restarts));

@@ -1,4 +1,6 @@
 // The result of a run does not depend on its launcher.
+#include <algorithm>
+
 #include "core/error.h"
 #include "distributed/ranks.h"
 #include "support/catch.h"
@@ -101,11 +103,34 @@ TEST_CASE("with --max-restarts the ranks start again when one is killed, without
     ::kill(children_of(job.pid()).at(1), SIGKILL);
     CHECK(job.wait() == 0);
     CHECK(largest_difference(folder / "undisturbed", run) < 1e-5);
-    const fs::path other = folder / "other";
-    Process without(train_command(config, other, "--local-ranks 2 --max-restarts 0"));
-    REQUIRE(wait_until(without, [&] { return last_step(other) >= 2; }));
-    ::kill(children_of(without.pid()).at(1), SIGKILL);
-    CHECK(without.wait() == 5);
+}
+
+TEST_CASE(
+    "a rank of --local-ranks that is killed is named, in the log and in exit.json, with how often the ranks were restarted") {
+    NEEDS_TRAIN();
+    const TemporaryFolder folder;
+    const auto config = write_distributed_experiment(folder, {{"schedule", {{"total_steps", 100'000}}}});
+    const fs::path run = folder / "run", errors = folder / "errors";
+    const auto last = GENERATE(std::size_t{0}, std::size_t{1});
+    Process job(
+        concat("sh -c 'exec ", train_command(config, run, "--local-ranks 2 --max-restarts 1"), " 2>", errors.string(), "'"));
+    REQUIRE(wait_until(job, [&] { return last_step(run) >= 2; }));
+    const std::vector<pid_t> first = children_of(job.pid());
+    ::kill(first.at(1 - last), SIGKILL);
+    const auto second = [&] {
+        std::vector<pid_t> running = children_of(job.pid());
+        std::erase_if(running, [&](pid_t one) { return std::ranges::find(first, one) != first.end(); });
+        return running;
+    };
+    REQUIRE(wait_until(job, [&] { return second().size() == 2; }));
+    ::kill(second().at(last), SIGKILL);
+    CHECK(job.wait() == 5);
+    const nlohmann::json record = nlohmann::json::parse(read_text(run / "exit.json"));
+    CHECK(record.at("rank") == last);
+    CHECK(record.at("attempt") == 1);
+    CHECK_THAT(record.at("cause").get<std::string>(), Catch::Matchers::Contains("was killed by signal 9 (Killed)"));
+    for (const int killed : {0, 1})
+        CHECK_THAT(read_text(errors), Catch::Matchers::Contains(concat("rank ", killed, " was killed by signal 9")));
 }
 
 TEST_CASE("a restart that cannot fix the error ends at once, and torchrun names the cause") {

@@ -29,6 +29,16 @@ void tell_torchrun(int code, const std::string& cause) {
     std::ofstream(*file) << text.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
+void write_record(const std::filesystem::path& file, const ExitRecord& exit, const std::vector<SuspectRank>& suspects) {
+    nlohmann::ordered_json record = {
+        {"code", exit.code}, {"cause", exit.cause}, {"rank", exit.rank}, {"attempt", exit.attempt}, {"time", unix_seconds()}};
+    if (!suspects.empty()) record["suspects"] = to_json(suspects);
+    std::filesystem::path own = file;  // so that ranks that fail at the same time do not write the same file
+    own.replace_filename(concat("exit.rank", exit.rank, ".json"));
+    write_atomically(own, record.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+    std::filesystem::rename(own, file);
+}
+
 }  // namespace
 
 void record_exit(const std::filesystem::path& file, const Launch& launch, const Error& error) noexcept {
@@ -47,13 +57,19 @@ void record_exit(const std::filesystem::path& wanted, const Launch& launch, int 
         if (before && before->attempt == launch.attempt && (others_loss || before->rank != launch.rank)) return;
         if (launch.launcher == "torchrun") std::filesystem::create_directories(file.parent_path());
         if (!std::filesystem::is_directory(file.parent_path())) return;
-        nlohmann::ordered_json record = {
-            {"code", code}, {"cause", cause}, {"rank", launch.rank}, {"attempt", launch.attempt}, {"time", unix_seconds()}};
-        if (!suspects.empty()) record["suspects"] = to_json(suspects);
-        std::filesystem::path own = file;  // so that ranks that fail at the same time do not write the same file
-        own.replace_filename(concat("exit.rank", launch.rank, ".json"));
-        write_atomically(own, record.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
-        std::filesystem::rename(own, file);
+        write_record(file, {code, cause, launch.rank, launch.attempt}, suspects);
+    } catch (const std::exception& failure) { log_warning(concat("could not record why the run ended: ", failure.what())); }
+}
+
+void record_killed_rank(const std::filesystem::path& wanted, std::int64_t rank, std::int64_t attempt,
+                        const std::string& cause) noexcept {
+    constexpr int lost = static_cast<int>(ExitCode::distributed);
+    try {
+        const auto file = own_place_of(wanted);
+        if (!file || !std::filesystem::is_directory(file->parent_path())) return;
+        const auto before = read_exit_record(*file);
+        if (before && before->attempt == attempt && before->code != lost) return;
+        write_record(*file, {lost, cause, rank, attempt}, {});
     } catch (const std::exception& failure) { log_warning(concat("could not record why the run ended: ", failure.what())); }
 }
 

@@ -29,6 +29,11 @@ void record_exit(const std::filesystem::path& file, const Launch& launch, int co
                  const std::vector<SuspectRank>& suspects = {}) noexcept;
 void record_exit(const std::filesystem::path& file, const Launch& launch, const Error& error) noexcept;
 
+/// The same for a rank that was killed, as --local-ranks knows after all have ended: it replaces the record of a rank that lost
+/// this one, but not that of a rank that failed by itself. @param cause names the rank and the signal
+void record_killed_rank(const std::filesystem::path& file, std::int64_t rank, std::int64_t attempt,
+                        const std::string& cause) noexcept;
+
 /// Returns nullopt where the file is missing or damaged.
 std::optional<ExitRecord> read_exit_record(const std::filesystem::path& file);
 
