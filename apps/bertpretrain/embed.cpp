@@ -212,10 +212,10 @@ void add_embed_command(CLI::App& app, int& exit_code) {
     command->add_option("model", arguments->model, "A checkpoint's folder, or a run's folder (its newest checkpoint)")
         ->required();
     command
-        ->add_option(
-            "text", arguments->text,
-            "A file with a text per line; or JSONL, CSV or TSV with a header, or Parquet, with a text per record. Formats, and "
-            "gzip, bzip2 and zstd, are recognized by content. -: standard input")
+        ->add_option("text", arguments->text,
+                     "A file with a text per line; or JSONL, CSV or TSV with a header, Parquet or FASTA, with a text per record. "
+                     "Formats, and "
+                     "gzip, bzip2 and zstd, are recognized by content. -: standard input")
         ->capture_default_str();
     command
         ->add_option("--output", arguments->output,
@@ -232,8 +232,15 @@ void add_embed_command(CLI::App& app, int& exit_code) {
     command
         ->add_option(
             "--format", arguments->input.format,
-            "Format of the text: text (a text per line), jsonl, csv, tsv, parquet or wikipedia; auto recognizes it by content")
-        ->check(CLI::IsMember({"auto", "text", "jsonl", "csv", "tsv", "parquet", "wikipedia"}))
+            "Format of the text: text (a text per line), jsonl, csv, tsv, parquet, fasta or wikipedia; auto recognizes it by "
+            "content")
+        ->check(CLI::IsMember({"auto", "text", "jsonl", "csv", "tsv", "parquet", "fasta", "wikipedia"}))
+        ->capture_default_str();
+    command
+        ->add_option("--letters", arguments->input.letters,
+                     "apart: put a space after each letter, as `bertpretrain_data shard --letters apart`; together: leave the "
+                     "text as it is; auto: apart in FASTA")
+        ->check(CLI::IsMember({"auto", "apart", "together"}))
         ->capture_default_str();
     const CLI::Option* text_field =
         command

@@ -15,7 +15,9 @@
 #include "text/content/encoded_content.h"
 #include "text/content/open_content.h"
 #include "text/formats/document_format.h"
+#include "text/letters.h"
 #include "text/reader/document_reader.h"
+#include "text/reader/read_text.h"
 
 namespace bertpretrain {
 namespace {
@@ -66,6 +68,14 @@ void write_records(const fs::path& file, Kind kind, const InputSettings& setting
     });
 }
 
+/// Writes each line with a space after each letter.
+void write_letters_apart(const fs::path& file, const EmbedInput& to) {
+    TextLines lines(file);
+    write_atomically(to.file, [&](std::ostream& texts) {
+        for (std::string line; lines.next(line);) write_as_json_line(texts, letters_apart(line));
+    });
+}
+
 /// Reads each record, or fails.
 InputSettings settings_for_records(InputSettings settings) {
     settings.documents = "lines";
@@ -80,7 +90,7 @@ EmbedInput input_of(const fs::path& file, const std::string& name, const InputSe
     const Kind kind = kind_of_file(file, name, settings);
     if (kind != Kind::text) {
         EmbedInput found{.file = folder / "texts", .are_records = true};
-        if (!settings.id_field.empty()) found.ids = folder / "ids";
+        if (!settings.id_field.empty() || kind == Kind::fasta) found.ids = folder / "ids";
         write_records(file, kind, settings_for_records(settings), found, pool);
         return found;
     }
@@ -88,6 +98,11 @@ EmbedInput input_of(const fs::path& file, const std::string& name, const InputSe
         throw ConfigError(concat(name,
                                  ": is plain text, whose lines have no fields\n  do: leave out --text-field and --id-field, ",
                                  "or name the format with --format"));
+    if (settings.letters == "apart") {
+        const EmbedInput found{.file = folder / "texts", .are_records = true};
+        write_letters_apart(file, found);
+        return found;
+    }
     return {.file = file};
 }
 

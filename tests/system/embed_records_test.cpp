@@ -133,3 +133,24 @@ TEST_CASE("embed refuses a malformed record, a field that is missing, and ids th
     CHECK(without_ids.exit_code == 2);
     CHECK(missing_words(without_ids.err, {"other.ids.txt: exists"}) == "");
 }
+
+TEST_CASE("letters are set apart in FASTA, whose names are the ids, and where it is asked for") {
+    NEEDS_TRAIN();
+    const TemporaryFolder folder;
+    write_text(folder / "spaced.txt", "M K V L\n\nA A\n");
+    write_text(folder / "plain.txt", "MKVL\n\nAA\n");
+    write_text(folder / "records.jsonl", "{\"text\": \"MKVL\"}\n{\"text\": \"\"}\n{\"text\": \"AA\"}\n");
+    write_text(folder / "two.fasta", ">first of two\nMK\nVL\n>second\nAA\n");
+    write_text(folder / "two.txt", "M K V L\nA A\n");
+    const auto vectors = [&](const std::string& input, const std::string& options = "") {
+        const CommandResult done = embed(folder / input, folder / (input + ".npy"), options);
+        INFO(done.err);
+        REQUIRE(done.exit_code == 0);
+        return read_text(folder / (input + ".npy"));
+    };
+    const std::string expected = vectors("spaced.txt");
+    CHECK((vectors("plain.txt", "--letters apart") == expected));
+    CHECK((vectors("records.jsonl", "--letters apart") == expected));
+    CHECK((vectors("two.fasta") == vectors("two.txt")));
+    CHECK(read_text(folder / "two.fasta.ids.txt") == "first\nsecond\n");
+}
