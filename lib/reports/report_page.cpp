@@ -105,9 +105,17 @@ std::string scaling_part(const std::vector<RunHistory>& runs) {
                   figures({{"scaling", scaling_chart(points)}, {"efficiency", efficiency_chart(points)}}));
 }
 
-std::string best_held_out(const RunHistory& run) {
-    const auto best = best_held_out_loss(run);
-    return best ? fixed(*best, 4) : "-";
+/// Returns each run's lowest held-out loss, and marks the lowest of several runs. Where shown losses are equal, all are marked.
+std::vector<std::string> best_held_out(const std::vector<RunHistory>& runs) {
+    double lowest = INFINITY;
+    for (const RunHistory& run : runs) lowest = std::min(lowest, best_held_out_loss(run).value_or(INFINITY));
+    std::vector<std::string> texts;
+    for (const RunHistory& run : runs) {
+        const auto best = best_held_out_loss(run);
+        texts.push_back(best ? fixed(*best, 4) : "-");
+        if (runs.size() > 1 && best && texts.back() == fixed(lowest, 4)) texts.back() += " (lowest)";
+    }
+    return texts;
 }
 
 std::optional<ProbeRecord> last_probe(const RunHistory& run) {
@@ -130,13 +138,15 @@ std::vector<std::vector<std::string>> summary_rows(const std::vector<RunHistory>
     std::vector<std::vector<std::string>> rows{{"run", "ranks", "steps", "sequences", "mlm loss", "best held-out", "sequences/s",
                                                 "TFLOP/s", "time", "accelerator time", "restarts", "time computing"}};
     if (probed) rows.front().emplace_back("last probe");
-    for (const RunHistory& run : runs) {
+    const std::vector<std::string> held_out = best_held_out(runs);
+    for (std::size_t i = 0; i < runs.size(); ++i) {
+        const RunHistory& run = runs[i];
         const StepRecord& last = run.metrics.steps.back();
         const Spent spent = spent_until(run, INFINITY);
         const std::string of = run.total_steps > 0 ? " of " + with_thousands(run.total_steps) : "";
         rows.push_back({run.name, std::to_string(run.sessions.back().ranks), with_thousands(last.step) + of,
-                        with_thousands(last.samples), fixed(last_training_loss(run), 4), best_held_out(run),
-                        fixed(steady_rate(run), 2), fixed(last.model_tflops_per_second, 3), duration_text(spent.seconds),
+                        with_thousands(last.samples), fixed(last_training_loss(run), 4), held_out[i], fixed(steady_rate(run), 2),
+                        fixed(last.model_tflops_per_second, 3), duration_text(spent.seconds),
                         duration_text(spent.accelerator_seconds), std::to_string(run.restarts()),
                         fixed(100 * time_shares(run).utilisation(), 1) + " %"});
         if (probed) rows.back().push_back(probe_text(last_probe(run)));

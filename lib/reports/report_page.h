@@ -18,7 +18,8 @@ struct ReportChoices {
     std::vector<ReferenceCurve> references{};  ///< published curves to draw beside the runs'
 };
 
-/// Returns a header row, then a row per run: ranks, steps, losses, rate, durations, restarts, time computing.
+/// Returns a header row, then a row per run: ranks, steps, losses (the lowest held-out one of several runs is marked), rate,
+/// durations, restarts, time computing.
 std::vector<std::vector<std::string>> summary_rows(const std::vector<RunHistory>& runs);
 
 /// Returns a self-contained HTML page that needs no network: a summary of each run, causes of low utilisation, and all charts.

@@ -109,6 +109,21 @@ TEST_CASE("a run that is judged by a task has charts of it with intervals, and i
     CHECK_FALSE(Target::parse("probe_macro_f1=0.8").is_reached_by(0.79));
 }
 
+TEST_CASE("of several runs the one with the lowest held-out loss is marked") {
+    const TemporaryFolder folder;
+    write_run(folder / "short", 1, 10);
+    write_run(folder / "long", 1, 20);
+    write_run(folder / "unmeasured", 1, 4);
+    const auto best = [](const std::vector<RunHistory>& runs) {
+        std::vector<std::string> texts;
+        for (const auto& row : summary_rows(runs)) texts.push_back(row.at(5));
+        return texts;
+    };
+    CHECK(best({read_run(folder / "short"), read_run(folder / "long"), read_run(folder / "unmeasured")}) ==
+          std::vector<std::string>{"best held-out", "4.3000", "3.3000 (lowest)", "-"});
+    CHECK(best({read_run(folder / "long")}) == std::vector<std::string>{"best held-out", "3.3000"});
+}
+
 TEST_CASE("a run with several sources gets a chart and a table of their losses") {
     const TemporaryFolder folder;
     write_run(folder / "run", 1, 20);
