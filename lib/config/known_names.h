@@ -19,7 +19,7 @@ struct ForeignName {
     std::string_view advice{};  ///< what else to know; must be given where `path` is empty
 };
 
-/// Returns where in a file the setting of a path is written: the path itself, or "phases[1].section.key".
+/// Returns where the setting of a path is written: "FILE: phases[1].section.key", "--set section.key".
 using NamePlace = std::function<std::string(const std::string& path)>;
 
 /// All names of one config type.

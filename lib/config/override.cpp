@@ -1,5 +1,6 @@
 #include "config/override.h"
 
+#include <algorithm>
 #include <sstream>
 
 #include <nlohmann/json.hpp>
@@ -61,6 +62,19 @@ void apply_override(json& settings, const std::string& given, const std::map<std
 void apply_overrides(json& settings, const std::vector<std::string>& overrides,
                      const std::map<std::string, std::string>& renamed) {
     for (const std::string& given : overrides) apply_override(settings, given, renamed);
+}
+
+const json* value_at(const json& settings, const std::string& path) {
+    const json* at = &settings;
+    for (std::size_t begin = 0; begin <= path.size();) {
+        const std::size_t end = std::min(path.find('.', begin), path.size());
+        if (!at->is_object()) return nullptr;
+        const auto found = at->find(path.substr(begin, end - begin));
+        if (found == at->end()) return nullptr;
+        at = &*found;
+        begin = end + 1;
+    }
+    return at;
 }
 
 }  // namespace bertpretrain

@@ -16,4 +16,7 @@ namespace bertpretrain {
 void apply_overrides(nlohmann::json& settings, const std::vector<std::string>& overrides,
                      const std::map<std::string, std::string>& renamed = {});
 
+/// Returns the value at "section.key"; null: there is none.
+const nlohmann::json* value_at(const nlohmann::json& settings, const std::string& path);
+
 }  // namespace bertpretrain

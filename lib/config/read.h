@@ -34,10 +34,10 @@ struct Reading {
     const std::string& file;
     const KnownNames& names;
     Refusals& refusals;
-    const NamePlace& place;  ///< empty: the path itself
+    const NamePlace& place;  ///< empty: at its path in the file
 
     /// The beginning of a message: "FILE: section.key".
-    std::string where(const std::string& path) const { return file + ": " + (place ? place(path) : path); }
+    std::string where(const std::string& path) const { return place ? place(path) : file + ": " + path; }
 };
 
 /// Returns the member of a section under its name or one of its old names; null if it is absent.
@@ -127,7 +127,7 @@ std::map<std::string, std::string> renamed_settings() {
 }
 
 /// Returns the config that `json` describes. Settings that `json` leaves out have their defaults; old names are understood.
-/// @param file named in messages @param place for settings that are written elsewhere in the file than at their path
+/// @param file named in messages @param place for settings that are written elsewhere than at their path in the file
 /// @throws ConfigError that lists all errors at once, each as `FILE: section.key = VALUE: must be ...`: an unknown key (with the
 ///         key that was probably meant), a wrong type (4.7 for an integer, 1 for a bool, null), a value outside its rule, a
 ///         required key that is absent

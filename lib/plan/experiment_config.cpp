@@ -150,7 +150,11 @@ RequestedExperiment request_experiment(nlohmann::json settings, const std::strin
     for (const std::string& path : inherited.paths) requested.origins[path] = Origin::init_from;
     requested.vocab_size_of_weights = inherited.vocab_size;
     requested.unread_model = inherited.unread;
-    requested.settings = read_config<ExperimentConfig>(settings, file, place);
+    const auto where = [&](const std::string& path) {
+        if (value_at(given, path) != nullptr) return "--set " + path;
+        return place ? place(path) : file + ": " + path;
+    };
+    requested.settings = read_config<ExperimentConfig>(settings, file, where);
     const ExperimentConfig& experiment = requested.settings;
     Refusals refusals;
     if (!requested.unread_model) {

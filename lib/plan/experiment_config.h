@@ -449,7 +449,7 @@ struct RequestedExperiment {
 /// "model" that neither names have the values of the model in initialization.init_from (inherited_model.h).
 /// @throws ConfigError that lists everything that is wrong; also for a file with phases, which plan/training_phases.h reads
 RequestedExperiment request_experiment(const std::filesystem::path& file, const std::vector<std::string>& overrides);
-/// The same for the settings of a file that was read. @param place as in read_config()
+/// The same for the settings of a file that was read. @param place as in read_config(); settings of overrides are placed at --set
 RequestedExperiment request_experiment(nlohmann::json settings, const std::string& file,
                                        const std::vector<std::string>& overrides, const NamePlace& place = {});
 

@@ -24,20 +24,6 @@ struct Patch {
     json settings;  ///< without the name
 };
 
-/// Returns the value at "section.key"; null: there is none.
-const json* value_at(const json& settings, const std::string& path) {
-    const json* at = &settings;
-    for (std::size_t begin = 0; begin <= path.size();) {
-        const std::size_t end = std::min(path.find('.', begin), path.size());
-        if (!at->is_object()) return nullptr;
-        const auto found = at->find(path.substr(begin, end - begin));
-        if (found == at->end()) return nullptr;
-        at = &*found;
-        begin = end + 1;
-    }
-    return at;
-}
-
 std::string checked_name(const json& entry, const std::string& where) {
     const auto name = entry.is_object() ? entry.find("name") : entry.end();
     if (name == entry.end())
@@ -197,7 +183,7 @@ RequestedExperiment request(const Patch& patch, std::size_t number, const json& 
     std::vector<std::string> overrides = for_all;
     overrides.insert(overrides.end(), for_phase.begin(), for_phase.end());
     const auto place = [&](const std::string& path) {
-        return value_at(patch.settings, path) != nullptr ? patch.place + "." + path : path;
+        return concat(file, ": ", value_at(patch.settings, path) != nullptr ? patch.place + "." : "", path);
     };
     RequestedExperiment experiment = request_experiment(std::move(settings), file, overrides, place);
     if (value_at(changes, "training.seed") == nullptr) experiment.settings.training.seed += number;

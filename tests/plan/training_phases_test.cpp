@@ -155,3 +155,11 @@ TEST_CASE("--set phases keeps the named phases, in the file's order, or none") {
     CHECK_THAT(refusal(three_phases, {"phases="}), Contains("--set phases=: expected some of main, long, decay, or null"));
     CHECK_THAT(refusal(R"({"data": {"training_shards": "a"}})", {"phases=main"}), Contains("has no phases"));
 }
+
+TEST_CASE("what is wrong with a setting of the command line is said of --set, not of the file") {
+    const std::string one = R"({"data": {"training_shards": "a"}, "training": {"seed": -1}})";
+    CHECK_THAT(refusal(one, {"schedule.steps=5", "optimizer.eps=x"}), Contains("--set schedule.steps: no such setting") &&
+                                                                          Contains("--set optimizer.eps = \"x\": must be") &&
+                                                                          Contains("e.json: training.seed = -1: must be"));
+    CHECK_THAT(refusal(three_phases, {"optimizer.eps=x"}), Contains("phase main: --set optimizer.eps = \"x\": must be"));
+}
