@@ -47,11 +47,14 @@ if(NOT LIBTORCH_OPENMP)
 endif()
 target_link_libraries(Libtorch::torch INTERFACE "${LIBTORCH_CPU_LIBRARY}" "${LIBTORCH_C10_LIBRARY}" ${LIBTORCH_OPENMP})
 
-# For --version: what libtorch was built with.
+# For --version: what libtorch was built with. LIBTORCH_MINOR: its version's first two numbers, as 2.11.
 set(LIBTORCH_CUDA_VERSION "?")
 set(LIBTORCH_NCCL_VERSION "?")
+set(LIBTORCH_MINOR "?")
 set(torch_py "${LIBTORCH_ROOT}/version.py")
 if(EXISTS "${torch_py}")
+  file(STRINGS "${torch_py}" line REGEX "^__version__")
+  string(REGEX MATCH "[0-9]+[.][0-9]+" LIBTORCH_MINOR "${line}")
   file(STRINGS "${torch_py}" line REGEX "^cuda:")
   string(REGEX MATCH "[0-9]+[.][0-9]+" LIBTORCH_CUDA_VERSION "${line}")
 endif()

@@ -1,11 +1,12 @@
 #!/bin/sh
-# Starts the program libexec/NAME, where NAME is this file's name, with the libraries of this machine's PyTorch:
+# Starts the program NAME, where NAME is this file's name, with the libraries of this machine's PyTorch:
 #   NAME [--torch DIR] ARGUMENTS...
-# PyTorch is taken from --torch DIR, else from BERTPRETRAIN_TORCH, else from the python3 on the PATH. DIR is the folder `torch` of an
-# installation, a folder that contains it, or a virtual environment. Exits with 2 and a message if no PyTorch fits.
-# scripts/package_portable.sh replaces the words between @ signs.
+# PyTorch is taken from --torch DIR, else from BERTPRETRAIN_TORCH, else from the folder that holds this package (pip's site-packages),
+# else from a Python: BERTPRETRAIN_PYTHON, or the python3 on the PATH. DIR is the folder `torch` of an installation, a folder that
+# contains it, or a virtual environment. Exits with 2 and a message if no PyTorch fits. libexec/torch-MINOR holds what was built for that
+# minor version of PyTorch; bertpretrain_data needs none. scripts/portable/stage.sh replaces the words between @ signs.
 set -eu
-version=@TORCH_VERSION@ cuda=@CUDA_VERSION@ glibc_minor=@GLIBC_MINOR@
+versions="@TORCH_VERSIONS@" release=@TORCH_RELEASE@ glibc_minor=@GLIBC_MINOR@
 self=$(readlink -f "$0")
 name=${self##*/} root=${self%/bin/*}
 
@@ -23,9 +24,9 @@ torch_below() {
   done
 }
 
-# Prints python3's folder `torch`, or nothing. Does not import torch, which would take seconds.
+# Prints the folder `torch` of the Python $1, or nothing. Does not import torch, which would take seconds.
 torch_of_python() {
-  python3 -c '
+  "$1" -c '
 import importlib.util, sys
 sys.path[:] = filter(None, sys.path)  # ignores a folder named torch in the current folder
 spec = importlib.util.find_spec("torch")
@@ -49,6 +50,16 @@ check_glibc() {
     "use the container image, or build the program on this machine (README.md of the source)"
 }
 
+# Prints the minor version of the PyTorch version $1 if it is a release: 2.11 of 2.11.0+cu130. Prints nothing for others, such as 2.11.0a0.
+minor_of() {
+  number=${1%%+*}
+  case ${number#*.*.} in "" | *[!0-9]*) return ;; esac
+  echo "${number%.*}"
+}
+
+check_glibc
+if [ "$name" = bertpretrain_data ]; then exec "$root/libexec/$name" "$@"; fi
+
 # Takes `--torch DIR` out of the arguments: sets `named` to DIR and `where` to the text for messages.
 named=${BERTPRETRAIN_TORCH:-}
 where="BERTPRETRAIN_TORCH=$named"
@@ -67,23 +78,32 @@ while [ "$count" -gt 0 ]; do
   esac
 done
 
-check_glibc
-remedy="install PyTorch $version (pip install torch==$version), or name its folder with --torch DIR or BERTPRETRAIN_TORCH"
+fits="this program fits PyTorch $(echo "$versions" | sed 's/ /, /g')"
+remedy="install one of them (pip install torch==$release), or name its folder with --torch DIR or BERTPRETRAIN_TORCH"
+python=${BERTPRETRAIN_PYTHON:-python3}
 if [ -n "$named" ]; then
   torch=$(torch_below "$named")
-  [ -n "$torch" ] || give_up "no PyTorch in $where: neither lib/libtorch_cpu.so nor torch/lib/libtorch_cpu.so is there" "$remedy"
-elif command -v python3 >/dev/null; then
-  where="python3, $(command -v python3)"
-  torch=$(torch_of_python)
-  [ -n "$torch" ] || give_up "PyTorch was not found: $(command -v python3) has no package torch" "$remedy"
-  [ -e "$torch/lib/libtorch_cpu.so" ] || give_up "$torch (of $where) has no lib/libtorch_cpu.so" "$remedy"
+  [ -n "$torch" ] || give_up "no PyTorch in $where: neither lib/libtorch_cpu.so nor torch/lib/libtorch_cpu.so is there" "$fits" "$remedy"
+elif [ -e "$root/../torch/lib/libtorch_cpu.so" ]; then
+  torch=${root%/*}/torch where="the folder around $root"
+elif python=$(command -v "$python"); then
+  where="python3, $python"
+  torch=$(torch_of_python "$python")
+  [ -n "$torch" ] || give_up "PyTorch was not found: $python has no package torch" "$fits" "$remedy"
+  [ -e "$torch/lib/libtorch_cpu.so" ] || give_up "$torch (of $where) has no lib/libtorch_cpu.so" "$fits" "$remedy"
 else
-  give_up "PyTorch was not found: there is no python3 on the PATH" "$remedy"
+  give_up "PyTorch was not found: there is no python3 on the PATH" "$fits" "$remedy"
 fi
 
 found=$(version_entry __version__)
-[ "${found%%+*}" = "$version" ] ||
-  give_up "found PyTorch ${found:-of unknown version} in $torch (of $where); expected: $version, the version this program was built with" "$remedy"
+minor=$(minor_of "$found")
+case " $versions " in
+  *" ${minor:-none} "*) ;;
+  *) give_up "found PyTorch ${found:-of unknown version} in $torch (of $where)" "$fits" "$remedy" ;;
+esac
+programs=$root/libexec/torch-$minor
+[ -x "$programs/$name" ] ||
+  give_up "$name was not built for PyTorch $found of $where; it is there for: $(cd "$root/libexec" && echo torch-*/"$name")" "$remedy"
 LC_ALL=C grep -q __cxx11 "$torch/lib/libc10.so" ||
   give_up "PyTorch $found in $torch was built with the old C++ ABI (_GLIBCXX_USE_CXX11_ABI=0); expected: the C++11 ABI" \
     "PyTorch's own packages have it since 2.7; $remedy"
@@ -96,14 +116,14 @@ libraries=$torch/lib real=$(dirname "$(readlink -f "$torch/lib/libtorch_cpu.so")
 export LD_LIBRARY_PATH="$libraries${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
 
 if [ -e /dev/nvidiactl ]; then
-  found_cuda=$(version_entry cuda)
-  [ "${found_cuda%%.*}" = "${cuda%%.*}" ] ||
-    echo "$name: warning: PyTorch $found in $torch has CUDA ${found_cuda:-None}; expected for GPUs: CUDA $cuda" >&2
+  found_cuda=$(version_entry cuda) built_cuda=$(cat "$programs/cuda_version")
+  [ "${found_cuda%%.*}" = "${built_cuda%%.*}" ] ||
+    echo "$name: warning: PyTorch $found in $torch has CUDA ${found_cuda:-None}; expected for GPUs: CUDA $built_cuda" >&2
 fi
 
 case $name in
   test_*)
-    export BERTPRETRAIN_TEST_PROGRAMS="$root/libexec" BERTPRETRAIN_TEST_PROJECT="$root"
+    export BERTPRETRAIN_TEST_PROGRAMS="$programs" BERTPRETRAIN_TEST_PROJECT="$root"
     export BERTPRETRAIN_TEST_PYTHON="${BERTPRETRAIN_TEST_PYTHON:-python3}" ;;
 esac
-exec "$root/libexec/$name" "$@"
+exec "$programs/$name" "$@"

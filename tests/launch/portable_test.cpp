@@ -17,15 +17,24 @@ void write_script(const fs::path& file, const std::string& lines) {
     fs::permissions(file, fs::perms::owner_all);
 }
 
-/// An unpacked archive, built for PyTorch 2.11.0, CUDA 13.0 and glibc 2.`glibc_minor`, whose program prints its arguments.
+/// An unpacked archive for PyTorch 2.9 and 2.11 and glibc 2.`glibc_minor`, whose program prints its arguments. Only that for PyTorch 2.11
+/// has GPU tests.
 class Archive {
 public:
     explicit Archive(const std::string& glibc_minor = "17") {
-        for (const std::string name : {"bin", "libexec", "tools"}) fs::create_directory(folder_ / name);
-        const std::string launcher = (folder_ / "bin").string() + "/bertpretrain";
-        run_command(concat("sed 's/@TORCH_VERSION@/2.11.0/; s/@CUDA_VERSION@/13.0/; s/@GLIBC_MINOR@/", glibc_minor,
-                           "/' scripts/portable/launcher.sh >", launcher, " && chmod +x ", launcher));
-        write_script(folder_ / "libexec/bertpretrain", "echo \"libraries: $LD_LIBRARY_PATH\"; printf 'argument: %s\\n' \"$@\"");
+        for (const std::string name : {"bin", "libexec", "libexec/torch-2.9", "libexec/torch-2.11", "tools"})
+            fs::create_directory(folder_ / name);
+        for (const std::string name : {"bertpretrain", "bertpretrain_data", "test_gpu"}) {
+            const std::string launcher = (folder_ / "bin" / name).string();
+            run_command(concat("sed 's/@TORCH_VERSIONS@/2.9 2.11/; s/@TORCH_RELEASE@/2.11.0/; s/@GLIBC_MINOR@/", glibc_minor,
+                               "/' scripts/portable/launcher.sh >", launcher, " && chmod +x ", launcher));
+        }
+        write_script(folder_ / "libexec/bertpretrain_data", "echo data");
+        write_script(folder_ / "libexec/torch-2.9/bertpretrain", "echo 'for 2.9'");
+        write_script(folder_ / "libexec/torch-2.11/bertpretrain",
+                     "echo \"libraries: $LD_LIBRARY_PATH\"; printf 'argument: %s\\n' \"$@\"");
+        write_script(folder_ / "libexec/torch-2.11/test_gpu", "echo \"programs: $BERTPRETRAIN_TEST_PROGRAMS\"");
+        for (const std::string minor : {"2.9", "2.11"}) write_text(folder_ / "libexec" / ("torch-" + minor) / "cuda_version", "13.0\n");
         run_command(concat("for tool in sh readlink dirname sed tr grep cat getconf; do ln -s $(command -v $tool) ",
                            (folder_ / "tools").string(), "/; done"));
     }
@@ -47,9 +56,10 @@ public:
     void install_python(const std::string& torch) { write_script(folder_ / "tools/python3", concat("echo '", torch, "'\n")); }
 
     /// Runs the launcher; `variables` may begin with options of `env`.
-    CommandResult run(const std::string& arguments, const std::string& variables = "") const {
+    CommandResult run(const std::string& arguments, const std::string& variables = "",
+                      const std::string& program = "bertpretrain") const {
         return run_command(concat("env -i ", variables, " PATH='", (folder_ / "tools").string(), "' '",
-                                  (folder_ / "bin/bertpretrain").string(), "' ", arguments));
+                                  (folder_ / "bin" / program).string(), "' ", arguments));
     }
     fs::path path() const { return folder_.path(); }
 
@@ -101,8 +111,8 @@ TEST_CASE("the launcher asks Python for its package torch, and ignores a folder 
 
 TEST_CASE("the launcher prints where it looked for PyTorch and how to name one") {
     Archive archive;
-    check_refusal(archive.run("train"),
-                  {"PyTorch was not found", "no python3 on the PATH", "pip install torch==2.11.0", "--torch DIR"});
+    check_refusal(archive.run("train"), {"PyTorch was not found", "no python3 on the PATH", "this program fits PyTorch 2.9, 2.11",
+                                         "pip install torch==2.11.0", "--torch DIR"});
     archive.install_python("");
     check_refusal(archive.run("train"), {"PyTorch was not found", "tools/python3 has no package torch", "BERTPRETRAIN_TORCH"});
     check_refusal(archive.run("--torch /nowhere train"), {"no PyTorch in --torch /nowhere", "libtorch_cpu.so"});
@@ -110,14 +120,39 @@ TEST_CASE("the launcher prints where it looked for PyTorch and how to name one")
     check_refusal(archive.run("train --torch"), {"--torch needs a folder"});
 }
 
+TEST_CASE("the launcher chooses the program by the minor version of PyTorch") {
+    Archive archive;
+    CHECK(archive.run("--torch " + archive.install_torch("2.9.1+cu128").string()).out == "for 2.9\n");
+    const std::string torch = archive.install_torch("2.11.3").string();
+    CHECK(archive.run("--torch " + torch + " train").out == concat("libraries: ", torch, "/lib\nargument: train\n"));
+    CHECK(archive.run("--torch " + torch, "", "test_gpu").out == concat("programs: ", archive.path().string(), "/libexec/torch-2.11\n"));
+    archive.install_torch("2.9.0");
+    check_refusal(archive.run("--torch " + torch, "", "test_gpu"),
+                  {"test_gpu was not built for PyTorch 2.9.0", "torch-2.11/test_gpu", "pip install torch==2.11.0"});
+}
+
+TEST_CASE("the launcher takes PyTorch from the folder around its own before it asks a Python, and bertpretrain_data needs none") {
+    Archive archive;
+    CHECK(archive.run("", "", "bertpretrain_data").out == "data\n");
+    const fs::path package = archive.path() / "site/bertpretrain", of_python = archive.install_torch("2.11.0", new_abi, "python");
+    archive.install_python(of_python);
+    fs::create_directories(package);
+    for (const std::string name : {"bin", "libexec"}) fs::copy(archive.path() / name, package / name, fs::copy_options::recursive);
+    const std::string command = concat("env -i PATH='", (archive.path() / "tools").string(), "' ", package.string(), "/bin/bertpretrain");
+    CHECK(run_command(command).out == concat("libraries: ", (of_python / "lib").string(), "\nargument: \n"));
+    const fs::path beside = archive.install_torch("2.11.0");
+    CHECK(run_command(command).out == concat("libraries: ", (beside / "lib").string(), "\nargument: \n"));
+}
+
 TEST_CASE("the launcher refuses a PyTorch of another version or C++ ABI, and a glibc that is too old") {
     Archive archive;
-    const std::string older = archive.install_torch("2.10.0+cu128").string();
-    check_refusal(archive.run("--torch " + older), {"found PyTorch 2.10.0+cu128 in " + older, "expected: 2.11.0", "pip install"});
-    const std::string longer = archive.install_torch("2.11.01").string();
-    check_refusal(archive.run("--torch " + longer), {"found PyTorch 2.11.01"});
+    for (const std::string version : {"2.10.0+cu128", "2.1.2", "2.12.0", "2.11.0a0+git1234", "2.11"}) {
+        const std::string torch = archive.install_torch(version).string();
+        check_refusal(archive.run("--torch " + torch),
+                      {concat("found PyTorch ", version, " in ", torch), "this program fits PyTorch 2.9, 2.11", "pip install"});
+    }
     const std::string abi = archive.install_torch("2.11.0+cu130", old_abi).string();
-    check_refusal(archive.run("--torch " + abi), {"old C++ ABI", abi, "expected: the C++11 ABI", "install PyTorch"});
+    check_refusal(archive.run("--torch " + abi), {"old C++ ABI", abi, "expected: the C++11 ABI", "install one of them"});
     check_refusal(Archive("99").run("train"), {"this machine has glibc 2.", "expected: glibc 2.99 or newer"});
 }
 
@@ -151,7 +186,7 @@ TEST_CASE("shellcheck finds nothing in the launcher and its packaging scripts") 
     INFO("scripts/setup.sh --oracles installs shellcheck");
     REQUIRE(run_command("command -v shellcheck").exit_code == 0);
     const CommandResult result =
-        run_command("shellcheck scripts/portable/launcher.sh scripts/package_portable.sh scripts/check_portable.sh");
+        run_command("shellcheck scripts/portable/*.sh scripts/package_*.sh scripts/check_portable.sh scripts/check_wheel.sh");
     INFO(result.out);
     CHECK(result.exit_code == 0);
 }
