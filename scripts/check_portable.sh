@@ -13,7 +13,8 @@ say() { echo "check_portable: $*"; }
 command -v debootstrap >/dev/null || { echo "check_portable: debootstrap is missing; apt-get install debootstrap" >&2; exit 2; }
 
 mkdir -p "$folder"
-scripts/package_portable.sh --output "$archive"
+pinned=$(sed -n 's/^torch==//p' scripts/requirements.txt)  # check_wheel.sh has the other versions of PyTorch
+scripts/package_portable.sh --output "$archive" --torch "${pinned%.*}"
 torch=$(sed -n 's/^LIBTORCH_ROOT:[^=]*=//p' build/release/CMakeCache.txt)
 packages=$(dirname "$torch")
 torch_version=$(sed -n "s/^__version__ *= *'\([^+']*\).*/\1/p" "$torch/version.py")

@@ -12,6 +12,7 @@ import re
 import subprocess
 import sys
 
+PROJECT = pathlib.Path(__file__).resolve().parents[2]
 COMMON = pathlib.Path("/usr/share/common-licenses")
 COMPILED_IN = {"nlohmann-json3-dev": "headers", "libcli11-dev": "headers", "libspdlog-dev": "headers", "libexpat1-dev": "static library"}
 COMPILED_INTO_TESTS = {"catch2": "headers and library of bin/test_gpu"}
@@ -90,7 +91,7 @@ def components(root, torch):
     if gomp.exists():
         found.append({"name": "libgomp", "version": f"as in torch {found_version(found, 'torch')}", "what": "library", "purl": None,
                       "files": ["lib/fallback/libgomp.so.1"], "licences": ["GPL-3.0-or-later WITH GCC-exception-3.1"],
-                      "licence": pathlib.Path("scripts/cmake/libgomp_licence.txt").read_text()})
+                      "licence": (PROJECT / "scripts/cmake/libgomp_licence.txt").read_text()})
     return sorted((part for part in found if part), key=lambda part: (part["name"], part["files"]))
 
 

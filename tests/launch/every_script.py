@@ -6,17 +6,15 @@ such names, and with one that begins with a dash. Programs that it calls are rep
 that has neither a case in this file nor an entry in EXCEPTIONS is an error. Prints a line for each failure, and exits with 1 if there
 are any."""
 import json
-import os
 import pathlib
 import shutil
 import subprocess
 import sys
 import tempfile
 import traceback
+import zipfile
 
-PROJECT = pathlib.Path(__file__).resolve().parents[2]
-NAME = "  it's \"$HOME\" `id` $(id) *?[a-z] \\n & ; | line\nbreak # ü %s "
-DASH = "--output -n leading dash '\" $HOME *\n "
+from script_world import CASES, DASH, NAME, PROJECT, World, case, expect, expect_equal
 
 # Scripts that are run with --help alone, and why.
 EXCEPTIONS = {
@@ -26,11 +24,16 @@ EXCEPTIONS = {
     "check_image.sh": "it takes no name; it needs root and debootstrap",
     "check_package.sh": "it takes no name; package_test.cpp runs it",
     "check_portable.sh": "it takes no name; it needs root and debootstrap",
+    "check_wheel.sh": "it needs a complete build and a package index",
     "format.sh": "it takes no name",
     "lint.sh": "it takes no name",
     "package_portable.sh": "it needs a complete build; check_portable.sh runs it",
+    "package_wheel.sh": "it needs a complete build; check_wheel.sh runs it",
+    "portable/build.sh": "it takes versions of PyTorch",
+    "portable/entry.sh": "its --help is the program's; wheel_test.cpp runs it",
     "portable/launcher.sh": "it is a template, whose --help is the program's; portable_test.cpp runs it",
     "portable/prove.sh": "it takes no name; check_portable.sh runs it in a bare system",
+    "portable/stage.sh": "it needs a complete build; check_wheel.sh and check_portable.sh run it",
     "sanitize.sh": "it takes names of test folders",
     "setup.sh": "it takes no name, and installs packages",
     "test.sh": "it takes no name; it runs all tests",
@@ -38,74 +41,7 @@ EXCEPTIONS = {
     "launch/aws_eks/*": "Kubernetes accepts letters and digits only; cloud_scripts_test.cpp runs it in such a checkout",
     "launch/docker/*": "registries accept letters and digits only; cloud_scripts_test.cpp runs it in such a checkout",
 }
-WITHOUT_HELP = {"portable/launcher.sh"}
-
-CASES = {}
-
-
-def case(script):
-    def register(function):
-        CASES[script] = function
-        return function
-    return register
-
-
-class World:
-    """A checkout with a hostile path, a folder to start from, and stand-ins."""
-
-    def __init__(self, folder):
-        self.bin, self.home, self.calls_file = folder / "bin", folder / "elsewhere", folder / "calls"
-        self.checkout = folder / NAME
-        self.checkout.mkdir()
-        for part in ("scripts", "configs", "data_tools/sample"):
-            shutil.copytree(PROJECT / part, self.checkout / part, ignore=shutil.ignore_patterns("__pycache__"))
-        self.bin.mkdir()
-        self.home.mkdir()
-
-    def stand_in(self, path, code=""):
-        """Writes a program that records its name and arguments, and then runs the shell code `code`."""
-        path = self.bin / path
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text('#!/usr/bin/env bash\n{ printf "%s\\0" "${0##*/}" "$@"; printf "\\0\\0"; } >>"$CALLS"\n' + code + "\n")
-        path.chmod(0o755)
-
-    def calls(self):
-        """Returns the recorded calls, as lists of words, and forgets them."""
-        text = self.calls_file.read_text() if self.calls_file.exists() else ""
-        self.calls_file.unlink(missing_ok=True)
-        return [call.split("\0") for call in text.split("\0\0\0")[:-1]]
-
-    def command(self, script, *arguments):
-        file = self.checkout / "scripts" / script
-        return [*([sys.executable] if script.endswith(".py") else []), str(file), *map(str, arguments)]
-
-    def environment(self, variables):
-        kept = {name: value for name, value in os.environ.items() if not name.startswith(("SLURM_", "BERTPRETRAIN", "OMP_", "PET_", "AWS_"))}
-        return {**kept, "PATH": f"{self.bin}:{os.environ['PATH']}", "CALLS": str(self.calls_file), "PYTHONDONTWRITEBYTECODE": "1",
-                **{name: str(value) for name, value in variables.items()}}
-
-    def run(self, script, *arguments, code=0, stdin="", **variables):
-        """Runs a script, which must end with `code`. Returns its standard output and error."""
-        done = subprocess.run(self.command(script, *arguments), cwd=self.home, env=self.environment(variables), input=stdin, text=True,
-                              capture_output=True, timeout=120)
-        expect(done.returncode == code, f"exit code {done.returncode}, expected {code}:\n{done.stdout}{done.stderr}")
-        return done.stdout + done.stderr
-
-    def write(self, name, text):
-        file = self.home / name
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(text)
-        return file
-
-
-def expect(condition, message):
-    if not condition:
-        raise AssertionError(message)
-
-
-def expect_equal(found, expected):
-    expect(found == expected, f"found    {found!r}\nexpected {expected!r}")
-
+WITHOUT_HELP = {"portable/entry.sh", "portable/launcher.sh"}
 
 def files_of(folder):
     return {path: path.lstat().st_mtime_ns for path in folder.rglob("*") if not path.is_dir()}
@@ -260,6 +196,42 @@ def busy_tests(world):
     world.stand_in(world.home / NAME / "test_core")
     expect("round 1 passed" in world.run("busy_tests.py", "--build", NAME, "--rounds", 1, "--busy", 0), "no round was run")
     expect(["ctest", "--test-dir", str(world.home / NAME), "-N", "-L", "^unit$"] in world.calls(), "the build folder")
+
+
+@case("portable/write_wheel.py")
+def write_wheel(world):
+    for root in (NAME, f"./{DASH}"):
+        world.write(f"{root}/bin/bertpretrain", "")
+        world.write(f"{root}/share/{NAME}", "a page")
+        world.run("portable/write_wheel.py", root, f"{root}out", "--version", "1.0", "--torch", "2.11")
+        [wheel] = (world.home / f"{root}out").glob("*.whl")
+        expect(f"bertpretrain-1.0.data/data/share/{NAME}" in zipfile.ZipFile(wheel).namelist(), "the page is missing")
+
+
+@case("portable/bill_of_materials.py")
+def bill_of_materials(world):
+    for root in (NAME, f"./{DASH}"):
+        world.write(f"{root}/parts.txt", "")
+        world.write(f"{root}/lib/bertpretrain/libexpat.so.1", "")
+        world.run("portable/bill_of_materials.py", root, "--torch", f"{root}/torch", "--version", "1.0")
+        names = [part["name"] for part in json.loads((world.home / root / "SBOM.json").read_text())["components"]]
+        expect("libexpat1-dev" in names, f"components: {names}")
+
+
+@case("portable/lower_versions.py")
+def lower_versions(world):
+    for folder in (NAME, f"./{DASH}"):
+        (world.home / folder).mkdir()
+        shutil.copy("/bin/true", world.home / folder / NAME)
+        expect("1 files need at most" in world.run("portable/lower_versions.py", folder), "the file was not read")
+
+
+@case("portable/drop_library.py")
+def drop_library(world):
+    for name in (NAME, f"./{DASH}"):
+        shutil.copy("/bin/true", world.home / name)
+        world.run("portable/drop_library.py", name, "libc.so.6")
+        expect("does not need" in world.run("portable/drop_library.py", name, "libc.so.6", code=1), "the library was not removed")
 
 
 def send_numbers(world, script, package, module):

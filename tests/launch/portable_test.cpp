@@ -17,8 +17,8 @@ void write_script(const fs::path& file, const std::string& lines) {
     fs::permissions(file, fs::perms::owner_all);
 }
 
-/// An unpacked archive for PyTorch 2.9 and 2.11 and glibc 2.`glibc_minor`, whose program prints its arguments. Only that for PyTorch 2.11
-/// has GPU tests.
+/// An unpacked archive for PyTorch 2.9 and 2.11 and glibc 2.`glibc_minor`, whose program prints its arguments. Only that for
+/// PyTorch 2.11 has GPU tests.
 class Archive {
 public:
     explicit Archive(const std::string& glibc_minor = "17") {
@@ -34,7 +34,8 @@ public:
         write_script(folder_ / "libexec/torch-2.11/bertpretrain",
                      "echo \"libraries: $LD_LIBRARY_PATH\"; printf 'argument: %s\\n' \"$@\"");
         write_script(folder_ / "libexec/torch-2.11/test_gpu", "echo \"programs: $BERTPRETRAIN_TEST_PROGRAMS\"");
-        for (const std::string minor : {"2.9", "2.11"}) write_text(folder_ / "libexec" / ("torch-" + minor) / "cuda_version", "13.0\n");
+        for (const std::string minor : {"2.9", "2.11"})
+            write_text(folder_ / "libexec" / ("torch-" + minor) / "cuda_version", "13.0\n");
         run_command(concat("for tool in sh readlink dirname sed tr grep cat getconf; do ln -s $(command -v $tool) ",
                            (folder_ / "tools").string(), "/; done"));
     }
@@ -125,7 +126,8 @@ TEST_CASE("the launcher chooses the program by the minor version of PyTorch") {
     CHECK(archive.run("--torch " + archive.install_torch("2.9.1+cu128").string()).out == "for 2.9\n");
     const std::string torch = archive.install_torch("2.11.3").string();
     CHECK(archive.run("--torch " + torch + " train").out == concat("libraries: ", torch, "/lib\nargument: train\n"));
-    CHECK(archive.run("--torch " + torch, "", "test_gpu").out == concat("programs: ", archive.path().string(), "/libexec/torch-2.11\n"));
+    CHECK(archive.run("--torch " + torch, "", "test_gpu").out ==
+          concat("programs: ", archive.path().string(), "/libexec/torch-2.11\n"));
     archive.install_torch("2.9.0");
     check_refusal(archive.run("--torch " + torch, "", "test_gpu"),
                   {"test_gpu was not built for PyTorch 2.9.0", "torch-2.11/test_gpu", "pip install torch==2.11.0"});
@@ -137,8 +139,10 @@ TEST_CASE("the launcher takes PyTorch from the folder around its own before it a
     const fs::path package = archive.path() / "site/bertpretrain", of_python = archive.install_torch("2.11.0", new_abi, "python");
     archive.install_python(of_python);
     fs::create_directories(package);
-    for (const std::string name : {"bin", "libexec"}) fs::copy(archive.path() / name, package / name, fs::copy_options::recursive);
-    const std::string command = concat("env -i PATH='", (archive.path() / "tools").string(), "' ", package.string(), "/bin/bertpretrain");
+    for (const std::string name : {"bin", "libexec"})
+        fs::copy(archive.path() / name, package / name, fs::copy_options::recursive);
+    const std::string command =
+        concat("env -i PATH='", (archive.path() / "tools").string(), "' ", package.string(), "/bin/bertpretrain");
     CHECK(run_command(command).out == concat("libraries: ", (of_python / "lib").string(), "\nargument: \n"));
     const fs::path beside = archive.install_torch("2.11.0");
     CHECK(run_command(command).out == concat("libraries: ", (beside / "lib").string(), "\nargument: \n"));
