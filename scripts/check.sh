@@ -2,8 +2,8 @@
 # What takes long, after scripts/test.sh: the data tools under sanitizers, every command of the documentation, first light on the CPU,
 # the portable archive in bare systems.
 #   scripts/check.sh          about an hour on two cores
-#   scripts/check.sh --long   also the long tests, unit tests beside busy processes, and fuzzing; a test that passed for this very
-#                             commit, or program, is not run again
+#   scripts/check.sh --long   also the long tests, unit tests beside busy processes, fuzzing, and the wheel; a test that passed for this
+#                             very commit, or program, is not run again
 set -euo pipefail
 case ${1-} in -h | --help) sed -n '2,/^[^#]/s/^# //p' "$0"; exit ;; esac
 cd "$(dirname "$0")/.."
@@ -35,6 +35,8 @@ if [[ ${1:-} == --long ]]; then
   scripts/setup.sh --fuzz
   scripts/build.sh fuzz
   run_long fuzz
+  say "the wheel in bare environments, for the PyTorch of scripts/requirements.txt"
+  scripts/check_wheel.sh "$(sed -n 's/^torch==\([0-9]*\.[0-9]*\).*/\1/p' scripts/requirements.txt)"
 fi
 say "every command of the documentation"
 .venv/bin/python scripts/check_docs.py

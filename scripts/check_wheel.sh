@@ -2,7 +2,7 @@
 # Installs the wheel into bare virtual environments (in build/clean_wheel), one without PyTorch and one for each version of it, and runs
 # there: refusals, data, a training that is killed and resumed, evaluation, export:
 #   scripts/check_wheel.sh [--wheel FILE] [--steps N] [MINOR...]     MINOR: versions of PyTorch, as 2.11; default: all of the wheel's
-# Builds the wheel unless FILE is given. Needs a reachable package index, and 5 to 8 GB for each version. The environments are kept for
+# Builds the wheel, for these versions, unless FILE is given. Needs a reachable package index, and 5 to 8 GB for each version. The environments are kept for
 # the next time, without the wheel. Prints minutes and megabytes, and the loss of the last step, which may differ between versions.
 set -euo pipefail
 case ${1-} in -h | --help) sed -n '2,/^[^#]/s/^# //p' "$0"; exit ;; esac
@@ -23,7 +23,10 @@ give_up() { echo "check_wheel: $*" >&2; exit 1; }
 
 mkdir -p "$folder"
 if [[ -z $wheel ]]; then
-  scripts/package_wheel.sh --output "$folder"
+  options=()
+  for minor in "${minors[@]}"; do options+=(--torch "$minor"); done
+  rm -f "$folder"/bertpretrain-*.whl
+  scripts/package_wheel.sh --output "$folder" "${options[@]}"
   wheel=$(echo "$folder"/bertpretrain-*.whl)
 fi
 [[ -e $wheel ]] || give_up "$wheel does not exist"

@@ -57,8 +57,22 @@ minor_of() {
   echo "${number%.*}"
 }
 
+# add_folder DIR: appends a folder to the search path of libraries.
+add_folder() { export LD_LIBRARY_PATH="${LD_LIBRARY_PATH:+$LD_LIBRARY_PATH:}$1"; }
+
+# The system's libcrypto is taken where it exists: the system's libcurl, which reads object stores, works with that one only.
+add_libcrypto() {
+  for folder in /usr/lib64 /lib64 /usr/lib/x86_64-linux-gnu /lib/x86_64-linux-gnu /usr/lib /lib; do
+    if [ -e "$folder/libcrypto.so.3" ]; then return; fi
+  done
+  add_folder "$root/lib/openssl"
+}
+
 check_glibc
-if [ "$name" = bertpretrain_data ]; then exec "$root/libexec/$name" "$@"; fi
+if [ "$name" = bertpretrain_data ]; then
+  add_libcrypto
+  exec "$root/libexec/$name" "$@"
+fi
 
 # Takes `--torch DIR` out of the arguments: sets `named` to DIR and `where` to the text for messages.
 named=${BERTPRETRAIN_TORCH:-}
@@ -114,6 +128,7 @@ libraries=$torch/lib real=$(dirname "$(readlink -f "$torch/lib/libtorch_cpu.so")
 # Only the fallback OpenMP, never lib/bertpretrain: Python would load that folder's OpenSSL instead of its own.
 [ -e "$torch/lib/libgomp.so.1" ] || [ -e "$real/libgomp.so.1" ] || libraries=$libraries:$root/lib/fallback
 export LD_LIBRARY_PATH="$libraries${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
+add_libcrypto
 
 if [ -e /dev/nvidiactl ]; then
   found_cuda=$(version_entry cuda) built_cuda=$(cat "$programs/cuda_version")

@@ -5,6 +5,7 @@
 #   bin/                  launchers (launcher.sh)
 #   libexec/              bertpretrain_data, and torch-MINOR/ with what links that PyTorch
 #   lib/bertpretrain/     the libraries that are not part of glibc, GCC's runtime or PyTorch, and the modules without PyTorch
+#   lib/openssl/, lib/fallback/     libcrypto and libgomp, for systems and PyTorch builds without them
 #   configs/, share/, scripts/, data_tools/     experiments, man pages and completion, benchmarks, a sample text
 #   SBOM.json, LICENCES   all that is bundled: versions, checksums, licences
 # No file of it needs more than glibc 2.34 and the C++ runtime of GCC 11 (lower_versions.py).
@@ -32,7 +33,7 @@ folder_of() {
 }
 
 torch=$(cached build/release LIBTORCH_ROOT)
-mkdir -p "$root/bin" "$root/lib/bertpretrain" "$root/lib/fallback"
+mkdir -p "$root/bin" "$root"/lib/{bertpretrain,fallback,openssl}
 cmake --install build/release --component portable --strip --prefix "$root" >/dev/null
 for minor in "${minors[@]}"; do
   folder=$(folder_of "$minor")
@@ -50,7 +51,7 @@ copy_libraries() {
   local name _ path queue=("$@")
   while read -r name _ path _; do path_of[$name]=$path; done < <(ldd "$@" | grep ' => /')
   while ((${#queue[@]})); do
-    local file=${queue[0]}
+    local file=${queue[0]} place
     queue=("${queue[@]:1}")
     for name in $(objdump -p "$file" | sed -n 's/^ *NEEDED *//p'); do
       [[ -n ${seen[$name]:-} ]] && continue
@@ -62,12 +63,13 @@ copy_libraries() {
       path=${path_of[$name]:-}
       [[ -n $path ]] || give_up "$(basename "$file") needs $name, which is not found"
       [[ $path == "$(dirname "$torch")"/* ]] && continue
-      cp -L "$path" "$root/lib/bertpretrain/$name"
+      if [[ $name == libcrypto.so.* ]]; then place=lib/openssl; else place=lib/bertpretrain; fi  # launcher.sh prefers the system's
+      cp -L "$path" "$root/$place/$name"
       if [[ $name == libhdf5* ]] && objdump -p "$path" | grep -q 'NEEDED *libcurl'; then
         scripts/portable/drop_library.py "$root/lib/bertpretrain/$name" libcurl.so.4
       fi
-      printf '%s\t%s\n' "lib/bertpretrain/$name" "$(readlink -f "$path")" >>"$parts"
-      queue+=("$root/lib/bertpretrain/$name")
+      printf '%s\t%s\n' "$place/$name" "$(readlink -f "$path")" >>"$parts"
+      queue+=("$root/$place/$name")
     done
   done
 }

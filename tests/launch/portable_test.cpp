@@ -176,6 +176,15 @@ TEST_CASE("the launcher adds none of the archive's libraries to the search path 
     CHECK(archive.run("--torch " + torch.string()).out == concat("libraries: ", lib, ":", root, "/conda\nargument: \n"));
 }
 
+TEST_CASE("the launcher adds the archive's libcrypto only where the system has none") {
+    const Archive archive;
+    const std::string torch = archive.install_torch("2.11.0").string(), openssl = archive.path().string() + "/lib/openssl";
+    write_script(archive.path() / "libexec/bertpretrain_data", "echo \"libraries: $LD_LIBRARY_PATH\"");
+    run_command(concat("sed -i 's/libcrypto.so.3/libcrypto.so.none/' ", (archive.path() / "bin").string(), "/*"));
+    CHECK(archive.run("--torch " + torch).out == concat("libraries: ", torch, "/lib:", openssl, "\nargument: \n"));
+    CHECK(archive.run("", "LD_LIBRARY_PATH=/theirs", "bertpretrain_data").out == concat("libraries: /theirs:", openssl, "\n"));
+}
+
 TEST_CASE("the launcher works through a link, from a folder whose name has a space") {
     Archive archive;
     const fs::path torch = archive.install_torch("2.11.0"), moved = archive.path() / "a folder";

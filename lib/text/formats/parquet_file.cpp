@@ -12,8 +12,9 @@ void* parquet_function(const char* symbol, const std::string& without, const std
     void* const function = module == nullptr ? nullptr : ::dlsym(module, symbol);
     if (function == nullptr)
         throw DataError(concat(without, " with Arrow only: ", ::dlerror(),
-                               "\n  do: run scripts/setup.sh and scripts/build.sh, with Python 3.11 or newer; in an unpacked "
-                               "archive, name the folder of Python's pyarrow in LD_LIBRARY_PATH; or ",
+                               "\n  do: beside an installed wheel, run `pip install 'bertpretrain[parquet]'`; in a checkout, "
+                               "scripts/setup.sh and scripts/build.sh, with Python 3.11 or newer; in an unpacked archive, name "
+                               "the folder of Python's pyarrow in LD_LIBRARY_PATH; or ",
                                instead));
     return function;
 }

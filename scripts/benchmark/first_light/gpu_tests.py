@@ -4,7 +4,7 @@ import xml.etree.ElementTree as ElementTree
 
 from programs import PROJECT, program, programs_folder
 
-from .stage import FAILED, PASSED, TIMED_OUT, Result, block, table
+from .stage import FAILED, PASSED, TIMED_OUT, UNAVAILABLE, Result, block, table
 
 
 
@@ -59,6 +59,8 @@ def run_again(stage, failed):
 
 def run(stage):
     done = stage.run([program("test_gpu"), "-r", "xml", "-d", "yes"], "test_gpu", **environment())
+    if done.not_built:
+        return Result(UNAVAILABLE, done.tail(2).splitlines()[0])
     cases = verdicts(done.output)
     failed = [case for case in cases if case["verdict"] in ("failed", "unfinished")]
     run_again(stage, failed)

@@ -1,5 +1,5 @@
 """Stages `roofline` and `modern_parts`: roofline.py, which times each part of a step of BERT or ModernBERT by itself."""
-from .stage import Result, block, read_json
+from .stage import UNAVAILABLE, Result, block, read_json
 
 
 def run_bert(stage):
@@ -16,6 +16,8 @@ def run(stage, options):
     file = stage.folder / "roofline.json"
     file.unlink(missing_ok=True)
     done = stage.run_python("roofline.py", "--device", stage.device, "--json", file, "--picture", stage.folder / "roofline.svg", *options)
+    if done.not_built:
+        return Result(UNAVAILABLE, next(line for line in done.tail().splitlines() if "was not built for" in line))
     lines = done.output.strip().splitlines()
     return Result(done.status, lines[-1] if done.code == 0 and lines else done.tail(1), {"output": done.output, "timed": read_json(file)},
                   block(done.output + ("" if done.code == 0 else done.tail())))

@@ -34,6 +34,11 @@ class Finished:
     def status(self):
         return TIMED_OUT if self.code is None else PASSED if self.code == 0 else FAILED
 
+    @property
+    def not_built(self):
+        """Whether the wheel or the archive has this program for other versions of PyTorch only (scripts/portable/launcher.sh)."""
+        return self.code not in (None, 0) and "was not built for PyTorch" in self.tail()
+
     def tail(self, lines=15):
         return "\n".join(self.log.read_text(errors="replace").splitlines()[-lines:])
 
