@@ -10,7 +10,7 @@
 #include <iostream>
 #include <string>
 
-#include <torch/headeronly/version.h>
+#include <torch/version.h>
 
 #include "command_line/program.h"
 #include "commands.h"

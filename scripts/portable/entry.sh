@@ -3,7 +3,8 @@
 # name in the folder of the package, which is in the same installation: a virtual environment, conda's prefix, /usr/local, ~/.local, or
 # what `pip install --target` names.
 set -eu
-self=$(readlink -f "$0")
+case $0 in */*) self=$0 ;; *) self=./$0 ;; esac
+if [ -L "$self" ]; then self=$(readlink -f "$self"); fi
 name=${self##*/} bin=${self%/*}
 package=
 for folder in "$bin"/../lib*/python3*/*-packages/bertpretrain "$bin"/../bertpretrain; do

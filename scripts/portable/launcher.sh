@@ -7,9 +7,12 @@
 # minor version of PyTorch; bertpretrain_data needs none. scripts/portable/stage.sh replaces the words between @ signs.
 set -eu
 versions="@TORCH_VERSIONS@" release=@TORCH_RELEASE@ glibc_minor=@GLIBC_MINOR@
-self=$(readlink -f "$0")
-name=${self##*/} root=${self%/bin/*}
+# Each command costs the start about 2 ms, so the usual case runs few of them.
+case $0 in */*) self=$0 ;; *) self=./$0 ;; esac
+if [ -L "$self" ]; then self=$(readlink -f "$self"); fi
+name=${self##*/} root=$(cd -P "${self%/*}/.." && pwd)
 
+# give_up LINE...: prints the lines, each after the program's name.
 give_up() {
   for line in "$@"; do echo "$name: $line" >&2; done
   exit 2
@@ -33,12 +36,16 @@ spec = importlib.util.find_spec("torch")
 print(spec.submodule_search_locations[0] if spec and spec.submodule_search_locations else "")' 2>/dev/null || true
 }
 
-# Prints the value of $1 in torch/version.py without quotes. A LibTorch without Python has its version in build-version instead.
-version_entry() {
+# Sets `value` to that of $1 in torch/version.py, without quotes. A LibTorch without Python has its version in build-version instead.
+read_version_entry() {
+  value=
   if [ -r "$torch/version.py" ]; then
-    sed -n "s/^$1[^=]*= *//p" "$torch/version.py" | tr -d "\"'"
+    while IFS= read -r line; do
+      case $line in "$1"*=*) value=${line#*=} ;; esac
+    done <"$torch/version.py"
+    value=${value# } value=${value#[\"\']} value=${value%[\"\']}
   elif [ "$1" = __version__ ] && [ -r "$torch/build-version" ]; then
-    cat "$torch/build-version"
+    IFS= read -r value <"$torch/build-version" || true
   fi
 }
 
@@ -50,11 +57,10 @@ check_glibc() {
     "use the container image, or build the program on this machine (README.md of the source)"
 }
 
-# Prints the minor version of the PyTorch version $1 if it is a release: 2.11 of 2.11.0+cu130. Prints nothing for others, such as 2.11.0a0.
-minor_of() {
-  number=${1%%+*}
-  case ${number#*.*.} in "" | *[!0-9]*) return ;; esac
-  echo "${number%.*}"
+# Sets `minor` to the minor version of the PyTorch $1 if it is a release: 2.11 of 2.11.0+cu130. Sets it to none for others, as 2.11.0a0.
+find_minor() {
+  number=${1%%+*} minor=none
+  case ${number#*.*.} in "" | *[!0-9]*) ;; *) minor=${number%.*} ;; esac
 }
 
 # add_folder DIR: appends a folder to the search path of libraries.
@@ -92,7 +98,7 @@ while [ "$count" -gt 0 ]; do
   esac
 done
 
-fits="this program fits PyTorch $(echo "$versions" | sed 's/ /, /g')"
+fits="this program fits PyTorch $versions"
 remedy="install one of them (pip install torch==$release), or name its folder with --torch DIR or BERTPRETRAIN_TORCH"
 python=${BERTPRETRAIN_PYTHON:-python3}
 if [ -n "$named" ]; then
@@ -109,10 +115,11 @@ else
   give_up "PyTorch was not found: there is no python3 on the PATH" "$fits" "$remedy"
 fi
 
-found=$(version_entry __version__)
-minor=$(minor_of "$found")
-case " $versions " in
-  *" ${minor:-none} "*) ;;
+read_version_entry __version__
+found=$value
+find_minor "$found"
+case ", $versions," in
+  *", $minor,"*) ;;
   *) give_up "found PyTorch ${found:-of unknown version} in $torch (of $where)" "$fits" "$remedy" ;;
 esac
 programs=$root/libexec/torch-$minor
@@ -123,15 +130,19 @@ LC_ALL=C grep -q __cxx11 "$torch/lib/libc10.so" ||
     "PyTorch's own packages have it since 2.7; $remedy"
 
 # Conda's torch/lib holds links, and the folder that they point to holds more of the libraries.
-libraries=$torch/lib real=$(dirname "$(readlink -f "$torch/lib/libtorch_cpu.so")")
-[ "$real" = "$(readlink -f "$torch/lib")" ] || libraries=$libraries:$real
+libraries=$torch/lib real=$torch/lib
+if [ -L "$torch/lib/libtorch_cpu.so" ] || [ -L "$torch/lib" ]; then
+  real=$(dirname "$(readlink -f "$torch/lib/libtorch_cpu.so")")
+  [ "$real" = "$(readlink -f "$torch/lib")" ] || libraries=$libraries:$real
+fi
 # Only the fallback OpenMP, never lib/bertpretrain: Python would load that folder's OpenSSL instead of its own.
 [ -e "$torch/lib/libgomp.so.1" ] || [ -e "$real/libgomp.so.1" ] || libraries=$libraries:$root/lib/fallback
 export LD_LIBRARY_PATH="$libraries${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
 add_libcrypto
 
 if [ -e /dev/nvidiactl ]; then
-  found_cuda=$(version_entry cuda) built_cuda=$(cat "$programs/cuda_version")
+  read_version_entry cuda
+  found_cuda=$value built_cuda=$(cat "$programs/cuda_version")
   [ "${found_cuda%%.*}" = "${built_cuda%%.*}" ] ||
     echo "$name: warning: PyTorch $found in $torch has CUDA ${found_cuda:-None}; expected for GPUs: CUDA $built_cuda" >&2
 fi

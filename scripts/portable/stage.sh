@@ -93,10 +93,12 @@ cp -L "$torch/lib/libgomp.so.1" "$root/lib/fallback/"  # for a PyTorch whose Ope
 find "$root" -type f -name '*.so*' -exec chmod 755 {} +
 scripts/portable/lower_versions.py "$root"
 
+versions=$(printf ', %s' "${minors[@]}")
+versions=${versions#, }
 glibc_minor=34  # NEWEST of lower_versions.py
 for program in bertpretrain_data bertpretrain test_gpu time_parts; do
   [[ $program == bertpretrain* || -e $root/libexec/torch-${pinned%.*}/$program ]] || continue
-  sed -e "s/@TORCH_VERSIONS@/${minors[*]}/; s/@TORCH_RELEASE@/$pinned/; s/@GLIBC_MINOR@/$glibc_minor/" scripts/portable/launcher.sh \
+  sed -e "s/@TORCH_VERSIONS@/$versions/; s/@TORCH_RELEASE@/$pinned/; s/@GLIBC_MINOR@/$glibc_minor/" scripts/portable/launcher.sh \
     >"$root/bin/$program"
   chmod 755 "$root/bin/$program"
 done

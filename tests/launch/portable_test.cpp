@@ -26,7 +26,7 @@ public:
             fs::create_directory(folder_ / name);
         for (const std::string name : {"bertpretrain", "bertpretrain_data", "test_gpu"}) {
             const std::string launcher = (folder_ / "bin" / name).string();
-            run_command(concat("sed 's/@TORCH_VERSIONS@/2.9 2.11/; s/@TORCH_RELEASE@/2.11.0/; s/@GLIBC_MINOR@/", glibc_minor,
+            run_command(concat("sed 's/@TORCH_VERSIONS@/2.9, 2.11/; s/@TORCH_RELEASE@/2.11.0/; s/@GLIBC_MINOR@/", glibc_minor,
                                "/' scripts/portable/launcher.sh >", launcher, " && chmod +x ", launcher));
         }
         write_script(folder_ / "libexec/bertpretrain_data", "echo data");

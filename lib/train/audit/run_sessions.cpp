@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include <ATen/Parallel.h>
-#include <torch/headeronly/version.h>
+#include <torch/version.h>
 #include <nlohmann/json.hpp>
 
 #include "checkpoint/checkpoint_files.h"
