@@ -31,7 +31,7 @@ if [[ -z $wheel ]]; then
 fi
 [[ -e $wheel ]] || give_up "$wheel does not exist"
 if ((${#minors[@]} == 0)); then
-  read -ra minors < <(python3 -m zipfile -l "$wheel" | sed -n 's|^bertpretrain/libexec/torch-\([0-9.]*\)/bertpretrain .*|\1|p' | sort -V | tr '\n' ' ')
+  mapfile -t minors < <(python3 -m zipfile -l "$wheel" | sed -n 's|^bertpretrain/libexec/torch-\([0-9.]*\)/bertpretrain .*|\1|p' | sort -V)
 fi
 say "$(basename "$wheel"): $(($(stat -c %s "$wheel") / 1000000)) MB"
 

@@ -18,7 +18,7 @@ cd "$(dirname "$0")/.."
 limit_mb=95
 
 if ((${#minors[@]} == 0)); then
-  read -ra minors < <(sed -n 's/^\([0-9][0-9.]*\) .*/\1/p' scripts/portable/torch_versions.txt | tr '\n' ' ')
+  mapfile -t minors < <(sed -n 's/^\([0-9][0-9.]*\) .*/\1/p' scripts/portable/torch_versions.txt)
 fi
 scripts/portable/build.sh "${minors[@]}" >&2
 name=bertpretrain-$(sed -n 's/^CMAKE_PROJECT_VERSION:[^=]*=//p' build/release/CMakeCache.txt)-linux-x86_64

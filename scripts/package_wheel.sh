@@ -20,7 +20,7 @@ cd "$(dirname "$0")/.."
 limit_mb=95  # of 1,000,000 bytes: the package index's limit is 100
 
 if ((${#minors[@]} == 0)); then
-  read -ra minors < <(sed -n 's/^\([0-9][0-9.]*\) .*/\1/p' scripts/portable/torch_versions.txt | tr '\n' ' ')
+  mapfile -t minors < <(sed -n 's/^\([0-9][0-9.]*\) .*/\1/p' scripts/portable/torch_versions.txt)
 fi
 scripts/portable/build.sh "${minors[@]}" >&2
 version=$(sed -n 's/^CMAKE_PROJECT_VERSION:[^=]*=//p' build/release/CMakeCache.txt)

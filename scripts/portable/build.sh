@@ -51,8 +51,8 @@ for minor in "$@"; do
 done
 grep -q "^[0-9.]* $pinned\$" "$list" || give_up "$list lacks PyTorch $pinned, the version of scripts/requirements.txt"
 build_pinned
-while read -r minor release; do
+while read -r minor release <&3; do
   [[ $minor == [0-9]* && $release != "$pinned" ]] || continue
   if (($#)) && [[ " $* " != *" $minor "* ]]; then continue; fi
   build_other "$minor" "$release"
-done <"$list"
+done 3<"$list"  # what is called may read standard input

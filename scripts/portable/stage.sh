@@ -19,7 +19,7 @@ list=scripts/portable/torch_versions.txt
 say() { echo "stage: $*"; }
 give_up() { echo "stage: $*" >&2; exit 1; }
 
-if (($#)); then minors=("$@"); else read -ra minors < <(sed -n 's/^\([0-9][0-9.]*\) .*/\1/p' "$list" | tr '\n' ' '); fi
+if (($#)); then minors=("$@"); else mapfile -t minors < <(sed -n 's/^\([0-9][0-9.]*\) .*/\1/p' "$list"); fi
 pinned=$(sed -n 's/^torch==//p' scripts/requirements.txt)
 
 cached() { sed -n "s/^$2:[^=]*=//p" "$1/CMakeCache.txt"; }
