@@ -68,8 +68,9 @@ void record_killed_rank(const std::filesystem::path& wanted, std::int64_t rank, 
         const auto file = own_place_of(wanted);
         if (!file || !std::filesystem::is_directory(file->parent_path())) return;
         const auto before = read_exit_record(*file);
-        if (before && before->attempt == attempt && before->code != lost) return;
-        write_record(*file, {lost, cause, rank, attempt}, {});
+        const bool is_of_attempt = before && before->attempt == attempt;
+        if (is_of_attempt && before->code != lost) return;
+        write_record(*file, {lost, is_of_attempt ? concat(cause, "; ", before->cause) : cause, rank, attempt}, {});
     } catch (const std::exception& failure) { log_warning(concat("could not record why the run ended: ", failure.what())); }
 }
 
