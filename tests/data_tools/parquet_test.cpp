@@ -161,6 +161,7 @@ TEST_CASE("a program without the module refuses Parquet with what to install, an
     const auto result = run_command(command + (folder / "table").string());
     CHECK(result.exit_code == 3);
     CHECK_THAT(result.err, Contains("table: is a Parquet file, which this program reads with Arrow only") &&
-                               Contains("run scripts/setup.sh") && Contains("convert the file to JSONL"));
+                               Contains("in a checkout, scripts/setup.sh") && Contains("pip install 'bertpretrain[parquet]'") &&
+                               Contains("convert the file to JSONL"));
     CHECK(run_command(command + (folder / "text").string()).exit_code == 0);
 }
