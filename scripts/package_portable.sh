@@ -5,23 +5,11 @@
 # scripts/portable/torch_versions.txt, or only for those that are named, as 2.11. It runs on x86-64 Linux with glibc 2.34 or newer.
 set -euo pipefail
 case ${1-} in -h | --help) sed -n '2,/^[^#]/s/^# //p' "$0"; exit ;; esac
-output=
-minors=()
-while (($#)); do
-  case "$1" in
-    --output) output=$(realpath -m -- "${2:?--output needs a file}"); shift 2 ;;
-    --torch) minors+=("${2:?--torch needs a version, as 2.11}"); shift 2 ;;
-    *) echo "package_portable: unknown option '$1'; known: --output FILE, --torch MINOR" >&2; exit 2 ;;
-  esac
-done
-cd "$(dirname "$0")/.."
-limit_mb=95
+output_is=FILE
+# shellcheck source=scripts/portable/request.sh
+source "$(dirname "$(readlink -f "$0")")/portable/request.sh"
 
-if ((${#minors[@]} == 0)); then
-  mapfile -t minors < <(sed -n 's/^\([0-9][0-9.]*\) .*/\1/p' scripts/portable/torch_versions.txt)
-fi
-scripts/portable/build.sh "${minors[@]}" >&2
-name=bertpretrain-$(sed -n 's/^CMAKE_PROJECT_VERSION:[^=]*=//p' build/release/CMakeCache.txt)-linux-x86_64
+name=bertpretrain-$version-linux-x86_64
 output=${output:-build/$name.tar.gz}
 
 work=$(mktemp -d)
@@ -39,7 +27,6 @@ sed -e "s/@TORCH_VERSIONS@/${versions//,/, }/; s/@ARROW_VERSION@/$arrow_version/
 mkdir -p "$(dirname "$output")"
 tar --sort=name --owner=0 --group=0 --numeric-owner --mtime="@${SOURCE_DATE_EPOCH:-315532800}" -C "$work" -cf - "$name" |
   gzip -9n >"$output.partial"
-size=$(stat -c %s "$output.partial")
-((size <= limit_mb * 1000000)) || { echo "package_portable: the archive has $((size / 1000000)) MB; expected: at most $limit_mb MB" >&2; exit 1; }
+size=$(check_size "$output.partial")
 mv "$output.partial" "$output"
-echo "package_portable: $output: $((size / 1000000)) MB, for PyTorch ${minors[*]}"
+echo "package_portable: $output: $size"

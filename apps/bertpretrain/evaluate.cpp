@@ -165,23 +165,17 @@ private:
 
     void open_shards_for(LoadedModel& model) {
         require_all(model, "an evaluation");
-        if (!model.vocabulary.empty())
-            refuse_other_vocabulary(local_shard_folder(sources_.front().folder, cache()), model.vocabulary);
+        const fs::path shards = local_shard_folder(sources_.front().folder, cache());
+        if (!model.vocabulary.empty()) refuse_other_vocabulary(shards, model.vocabulary);
         const ModelShape shape = shape_of(model.config);
-        const std::int64_t length = length_of_shards(model);
+        const auto manifest = read_manifest(shards);
+        const std::int64_t length = manifest ? manifest->settings.sequence_length : trained_length(model);
         if (length > shape.longest_sequence)
             throw ConfigError(concat(sources_.front().folder, ": rows are ", length, " tokens long, but ", model.folder.string(),
                                      " knows ", shape.longest_sequence, " positions\n  do: make shards with ",
                                      "`bertpretrain_data shard --sequence-length ", shape.longest_sequence, "` for it"));
         if (length > trained_length(model)) use_proven_kernels(model.config, length, compute_dtype(), device_);
         open_shards({length, shape.longest_sequence, shape.vocab_size, shape.next_sentence, model.document_end});
-    }
-
-    /// The sequence length that the shards record, which need not be that of the model's training.
-    std::int64_t length_of_shards(const LoadedModel& model) const {
-        if (const auto manifest = read_manifest(local_shard_folder(sources_.front().folder, cache())))
-            return manifest->settings.sequence_length;
-        return model.sequence_length > 0 ? model.sequence_length : shape_of(model.config).longest_sequence;
     }
 
     void open_shards(const RowFormat& format) {

@@ -86,7 +86,8 @@ Launch from_rank_and_world_size(const Reader& read) {
     launch.launcher = elastic ? "torchrun" : read.has(local_ranks_variable) ? "--local-ranks" : "RANK and WORLD_SIZE";
     read_place(read, "RANK", "WORLD_SIZE", launch);
     read_local_place(read, "LOCAL_RANK", "LOCAL_WORLD_SIZE", launch);
-    launch.attempt = read.number("TORCHELASTIC_RESTART_COUNT", 0, most_ranks, read.number(local_attempt_variable, 0, most_ranks, 0));
+    launch.attempt =
+        read.number("TORCHELASTIC_RESTART_COUNT", 0, most_ranks, read.number(local_attempt_variable, 0, most_ranks, 0));
     launch.local_store = static_cast<int>(read.number(local_store_variable, 0, INT_MAX, -1));
     if (launch.local_store >= 0) return launch;
     const std::string agent = read.text("TORCHELASTIC_USE_AGENT_STORE", "");

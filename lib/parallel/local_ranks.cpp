@@ -187,9 +187,11 @@ int run_once(std::int64_t ranks, std::int64_t attempt, int& asked_to_stop, const
         }
         std::this_thread::sleep_for(std::chrono::milliseconds(20));
     }
+    const int code = all.code(asked_to_stop);
     // A stop signal also ends a rank that has not yet asked for it to be handled.
-    if (all.killed() && all.killed()->signal != asked_to_stop) when_killed(*all.killed(), attempt);
-    return all.code(asked_to_stop);
+    if (code == static_cast<int>(ExitCode::distributed) && all.killed() && all.killed()->signal != asked_to_stop)
+        when_killed(*all.killed(), attempt);
+    return code;
 }
 
 }  // namespace

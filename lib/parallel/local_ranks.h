@@ -24,7 +24,7 @@ using WhenKilled = std::function<void(const KilledRank&, std::int64_t attempt)>;
 /// also while the ranks were stopping, because its unsaved work is lost
 /// @param max_restarts how often to start all ranks again after a rank was lost, killed or crashed (exit codes 5 and 70), but not
 ///        after a stop signal
-/// @param when_killed called for the first rank of an attempt that was killed, which is also logged
+/// @param when_killed called for the first rank of an attempt that was killed, if that ended the attempt; it is also logged
 /// @throws DistributedError when a rank cannot be started
 int run_local_ranks(std::int64_t ranks, std::int64_t max_restarts = 0, const WhenKilled& when_killed = {});
 

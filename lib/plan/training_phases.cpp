@@ -84,7 +84,7 @@ std::optional<std::string> taken_choice(std::vector<std::string>& overrides) {
 }
 
 /// Keeps the phases that --set phases=NAME,NAME names, in the file's order; none of them for null.
-std::vector<Patch> chosen_of(std::vector<Patch> patches, const std::string& choice) {
+std::vector<Patch> kept_phases(std::vector<Patch> patches, const std::string& choice) {
     if (choice == "null") return {};
     std::set<std::string> kept;
     std::istringstream list(choice);
@@ -208,7 +208,7 @@ std::vector<TrainingPhase> request_phases(const fs::path& file, const std::vecto
     if (rest.is_object() && rest.contains("phases")) {
         patches = patches_of(rest["phases"], file.string());
         rest.erase("phases");
-        if (choice) patches = chosen_of(std::move(patches), *choice);
+        if (choice) patches = kept_phases(std::move(patches), *choice);
     } else if (choice && *choice != "null")
         throw ConfigError(concat("--set phases=", *choice, ": ", file.string(), " has no phases"));
     if (patches.empty()) return {{"", run, request_experiment(std::move(rest), file.string(), overrides)}};
