@@ -64,11 +64,9 @@ run() {
   "$@" </dev/null &
   child=$!
   if [[ -n $stop ]]; then pass_signal; fi # the signal came before $child was known
-  while true; do
-    code=0
-    wait "$child" || code=$?
-    kill -0 "$child" 2>/dev/null || break # still running: a signal interrupted the wait
-  done
+  code=0
+  while kill -0 "$child" 2>/dev/null; do wait "$child" || true; done # a signal interrupts the wait
+  wait "$child" || code=$?                                          # bash keeps how it ended
   child=''
   [[ -n $stop ]] || return 0
   case $code in 2 | 3 | 4 | 5 | 6 | 70) exit "$code" ;; *) exit "$stop" ;; esac

@@ -66,11 +66,9 @@ attempt() {
   child=$!
   set +m
   if [[ -n $stop ]]; then kill -TERM "$child" 2>/dev/null; fi # the signal came between two attempts
-  while true; do
-    wait "$child"
-    status=$?
-    kill -0 "$child" 2>/dev/null || break # still running: a signal interrupted the wait
-  done
+  while kill -0 "$child" 2>/dev/null; do wait "$child"; done # a signal interrupts the wait
+  wait "$child"                                             # bash keeps how it ended
+  status=$?
   child=''
 }
 

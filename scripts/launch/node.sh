@@ -139,11 +139,8 @@ stop() {
 
 trap stop TERM INT HUP
 code=0
-wait "$main_process" || code=$?
-while kill -0 "$main_process" 2>/dev/null; do # still running: a signal interrupted the wait
-  code=0
-  wait "$main_process" || code=$?
-done
+while kill -0 "$main_process" 2>/dev/null; do wait "$main_process" || true; done # a signal interrupts the wait
+wait "$main_process" || code=$?                                                 # bash keeps how it ended
 if ((code == 1)); then code=$(recorded_code); fi
 code=${code:-1}
 case ${RETRY_CODES:-no}-$code in yes-0 | yes-[2346] | no-*) ;; *) ((code > 127)) || code=$((code + 128)) ;; esac

@@ -45,11 +45,8 @@ run() {
   "$@" &
   step=$!
   [[ $limit == no ]] || kill -s $stop_signal $step 2>/dev/null || true # the signal came before $step was known
-  wait $step || code=$?
-  while kill -0 $step 2>/dev/null; do # still running: a signal interrupted the wait
-    code=0
-    wait $step || code=$?
-  done
+  while kill -0 $step 2>/dev/null; do wait $step || true; done # a signal interrupts the wait
+  wait $step || code=$?                                        # bash keeps how it ended
 }
 # run_ranks SUBCOMMAND...: runs it in a task per rank. --kill-on-bad-exit: when a rank fails, ends the others instead of letting them
 # wait. --wait: lets them report the cause first.

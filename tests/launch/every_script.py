@@ -102,6 +102,10 @@ def quoted(text):
     return "'" + text.replace("'", "'\\''") + "'"
 
 
+# A shell's environment in which a child that is asked to stop has ended before the shell looks at it again.
+SLOW_KILL = {"BASH_FUNC_kill%%": '() { local status=0; builtin kill "$@" || status=$?; sleep 0.2; return $status; }'}
+
+
 @case("run_until_done.sh")
 def run_until_done(world):
     for folder in (NAME, DASH):
@@ -110,6 +114,8 @@ def run_until_done(world):
         path = f"./{folder}"
         world.run("run_until_done.sh", folder, "--", "train_it", path, folder, code=3)
         expect_equal(world.calls(), [["train_it", path, folder]])
+    world.stand_in("train_it", 'trap "exit 6" TERM; builtin kill -TERM $PPID; sleep 20 >/dev/null 2>&1 & wait')
+    world.run("run_until_done.sh", NAME + "new", "--", "train_it", code=6, **SLOW_KILL)
 
 
 @case("quickstart.sh")
@@ -327,9 +333,9 @@ def slurm(world):
                          [["bertpretrain", what, f"{NAME}.json", *ways] for what in ("preflight", "train", "train")])
             expect("--exclude=node-b" in calls[-1], "the wrong host is not left out")
     # The time limit: codes after which a restart cannot help are not queued again.
-    world.stand_in("srun", 'trap "exit $CODE" USR2; kill -USR1 $PPID; sleep 20 >/dev/null 2>&1 & wait')
+    world.stand_in("srun", 'trap "exit $CODE" USR2; builtin kill -USR1 $PPID; sleep 20 >/dev/null 2>&1 & wait')
     for code, again in ((2, False), (3, False), (4, False), (6, False), (0, False), (140, True), (5, True)):
-        world.run("launch/slurm.sh", "a.json", code=0 if again else code, PREFLIGHT="no", CODE=code, SCRIPT=script, **job)
+        world.run("launch/slurm.sh", "a.json", code=0 if again else code, PREFLIGHT="no", CODE=code, SCRIPT=script, **job, **SLOW_KILL)
         expect_equal(any(call[:2] == ["scontrol", "requeue"] for call in world.calls()), again)
     # A round of the loop: its training is another call of slurm.sh.
     world.stand_in("srun", RECORD_EXIT)
