@@ -65,7 +65,8 @@ struct GlooGroup::Group {
         static_cast<void>(options.release());
     }
 
-    [[noreturn]] void fail(const char* what, const std::exception& error, std::optional<std::int64_t> peer);
+    /// @param suspect the rank that the error names if its text names none
+    [[noreturn]] void fail(const char* what, const std::exception& error, std::optional<std::int64_t> suspect);
 };
 
 GlooGroup::GlooGroup(const MeetingPlace& place, const std::string& name, std::int64_t rank, std::int64_t size,
@@ -99,10 +100,10 @@ void GlooGroup::admit_no_more() {
     for (const int socket : std::exchange(group_->doors, {})) bertpretrain::admit_no_more(socket);
 }
 
-void GlooGroup::Group::fail(const char* what, const std::exception& error, std::optional<std::int64_t> peer) {
+void GlooGroup::Group::fail(const char* what, const std::exception& error, std::optional<std::int64_t> suspect) {
     failed = true;
     std::string reason = first_line(error.what()), lost = peers ? peers->find(reason) : "";
-    if (lost.empty() && peer) lost = peers ? peers->name(static_cast<std::size_t>(*peer)) : concat("rank ", *peer);
+    if (lost.empty() && suspect) lost = peers ? peers->name(static_cast<std::size_t>(*suspect)) : concat("rank ", *suspect);
     if (const std::size_t source = reason.find("] "); reason.starts_with("[/") && source != reason.npos)
         reason.erase(0, source + 2);
     throw DistributedError(
@@ -110,17 +111,18 @@ void GlooGroup::Group::fail(const char* what, const std::exception& error, std::
 }
 
 template <class Operation>
-std::function<void()> GlooGroup::begin(const char* what, const Operation& operation, std::optional<std::int64_t> peer) {
+std::function<void()> GlooGroup::begin(const char* what, Kind kind, const Operation& operation,
+                                       std::optional<std::int64_t> suspect) {
     check(!group_->failed, "operation begun on a Gloo group that has failed");
     try {
         const std::lock_guard lock(one_begins_at_a_time);
-        return [group = group_, what, peer, work = operation(*group_->gloo, group_->timeout.load())] {
+        return [group = group_, what, kind, suspect, work = operation(*group_->gloo, group_->timeout.load())] {
             try {
-                if (peer) work->wait(group->timeout.load());  // collectives were given their time limit when they began
-                else work->wait();
-            } catch (const std::exception& error) { group->fail(what, error, peer); }
+                if (kind == Kind::transfer) work->wait(group->timeout.load());
+                else work->wait();  // collectives were given their time limit when they began
+            } catch (const std::exception& error) { group->fail(what, error, suspect); }
         };
-    } catch (const std::exception& error) { group_->fail(what, error, peer); }
+    } catch (const std::exception& error) { group_->fail(what, error, suspect); }
 }
 
 std::function<void()> GlooGroup::send(const char* what, const at::Tensor& tensor, std::int64_t to, int tag) {
@@ -128,19 +130,20 @@ std::function<void()> GlooGroup::send(const char* what, const at::Tensor& tensor
         std::vector<at::Tensor> bytes{as_bytes(tensor)};
         return gloo.send(bytes, static_cast<int>(to), tag);
     };
-    return begin(what, operation, to);
+    return begin(what, Kind::transfer, operation, to);
 }
 
-std::function<void()> GlooGroup::receive(const char* what, const at::Tensor& tensor, std::int64_t from, int tag) {
+std::function<void()> GlooGroup::receive(const char* what, const at::Tensor& tensor, std::int64_t from, int tag,
+                                         bool waits_for_others) {
     const auto operation = [&](c10d::ProcessGroupGloo& gloo, std::chrono::milliseconds) {
         std::vector<at::Tensor> bytes{as_bytes(tensor)};
         return gloo.recv(bytes, static_cast<int>(from), tag);
     };
-    return begin(what, operation, from);
+    return begin(what, Kind::transfer, operation, waits_for_others ? std::nullopt : std::optional(from));
 }
 
 std::function<void()> GlooGroup::all_reduce(const at::Tensor& tensor) {
-    return begin("all-reduce", [&](c10d::ProcessGroupGloo& gloo, std::chrono::milliseconds timeout) {
+    return begin("all-reduce", Kind::collective, [&](c10d::ProcessGroupGloo& gloo, std::chrono::milliseconds timeout) {
         c10d::AllreduceOptions options;
         options.timeout = timeout;
         std::vector<at::Tensor> one{tensor};
@@ -148,17 +151,8 @@ std::function<void()> GlooGroup::all_reduce(const at::Tensor& tensor) {
     });
 }
 
-std::function<void()> GlooGroup::all_gather(const at::Tensor& input, const at::Tensor& output) {
-    return begin("all-gather", [&](c10d::ProcessGroupGloo& gloo, std::chrono::milliseconds timeout) {
-        c10d::AllgatherOptions options;
-        options.timeout = timeout;
-        at::Tensor to = as_bytes(output), from = as_bytes(input);
-        return gloo._allgather_base(to, from, options);
-    });
-}
-
 std::function<void()> GlooGroup::gather_at_first(const at::Tensor& input, const at::Tensor& output) {
-    return begin("gather", [&](c10d::ProcessGroupGloo& gloo, std::chrono::milliseconds timeout) {
+    return begin("gather", Kind::collective, [&](c10d::ProcessGroupGloo& gloo, std::chrono::milliseconds timeout) {
         c10d::GatherOptions options;
         options.timeout = timeout;
         std::vector<at::Tensor> from{as_bytes(input)};
@@ -169,7 +163,7 @@ std::function<void()> GlooGroup::gather_at_first(const at::Tensor& input, const 
 }
 
 std::function<void()> GlooGroup::broadcast_from_first(const at::Tensor& tensor) {
-    return begin("broadcast", [&](c10d::ProcessGroupGloo& gloo, std::chrono::milliseconds timeout) {
+    return begin("broadcast", Kind::collective, [&](c10d::ProcessGroupGloo& gloo, std::chrono::milliseconds timeout) {
         c10d::BroadcastOptions options;
         options.timeout = timeout;
         std::vector<at::Tensor> bytes{as_bytes(tensor)};

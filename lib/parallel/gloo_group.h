@@ -36,13 +36,14 @@ public:
     /// connected. Without it, Gloo listens as long as the group lives and keeps every connection, even one that is not a rank's.
     void admit_no_more();
 
-    /// Point-to-point transfers; transfers in flight at the same time need different tags.
+    /// Point-to-point transfers. From one rank to another, those with the same tag arrive in the order in which they began.
+    /// Nothing is sent before the receiver has begun to receive, and its announcement of that has arrived.
     /// @param what the operation that the transfer is part of, for error messages
+    /// @param waits_for_others whether `from` may have to wait for other ranks before it can send. Then a timeout does not prove
+    /// that it is lost, and the error does not name it.
     std::function<void()> send(const char* what, const at::Tensor& tensor, std::int64_t to, int tag);
-    std::function<void()> receive(const char* what, const at::Tensor& tensor, std::int64_t from, int tag);
-
-    /// output = the inputs of all ranks, concatenated in rank order. Sends (W - 1) times the input.
-    std::function<void()> all_gather(const at::Tensor& input, const at::Tensor& output);
+    std::function<void()> receive(const char* what, const at::Tensor& tensor, std::int64_t from, int tag,
+                                  bool waits_for_others = false);
 
     /// tensor = the sum of all ranks' tensors, in Gloo's order of summation.
     std::function<void()> all_reduce(const at::Tensor& tensor);
@@ -59,8 +60,11 @@ public:
 
 private:
     struct Group;
+    enum class Kind { collective, transfer };
+    /// @param suspect the rank that an error names if its text names none
     template <class Operation>
-    std::function<void()> begin(const char* what, const Operation& operation, std::optional<std::int64_t> peer = std::nullopt);
+    std::function<void()> begin(const char* what, Kind kind, const Operation& operation,
+                                std::optional<std::int64_t> suspect = std::nullopt);
 
     std::shared_ptr<Group> group_;  ///< shared with the functions of operations in flight
 };

@@ -7,12 +7,14 @@
 #include <string_view>
 #include <vector>
 
+#include "parallel/gather_rounds.h"
 #include "parallel/gloo_group.h"
 #include "parallel/world.h"
 
 namespace bertpretrain {
 
-/// Sends messages over connections of its own, so that they overtake tensors.
+/// Sends messages over connections of its own, so that they overtake tensors. An all-gather takes ceil(log2(size)) rounds
+/// (gather_rounds.h), one after the other: these messages are small, so the latency of the network decides how long they take.
 class GlooMessages final : public ControlGroup {
 public:
     /// Parameters and errors as for GlooGroup.
@@ -23,6 +25,7 @@ public:
           size_(size),
           address_(address),
           timeout_(timeout),
+          rounds_(gather_rounds(rank, size)),
           group_(place, name, rank, size, address, timeout) {
         group_.admit_no_more();
         peers_ = std::make_shared<const PeerNames>(all_gather_texts(own_sockets()));
@@ -52,6 +55,7 @@ private:
     std::int64_t rank_, size_;
     std::string address_;
     std::chrono::milliseconds timeout_;
+    std::vector<GatherRound> rounds_;
     std::int64_t again_ = 0;  ///< calls of connect_again()
     GlooGroup group_;
     std::shared_ptr<const PeerNames> peers_;

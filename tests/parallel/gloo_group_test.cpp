@@ -58,6 +58,23 @@ TEST_CASE("the function of an operation in flight shares what it uses with its g
     CHECK(message.find("rank 0 of 2 lost " + name + " in a test: ") != message.npos);
 }
 
+TEST_CASE("a peer that sends nothing within the timeout is named, unless it may wait for other ranks itself") {
+    const bool waits_for_others = GENERATE(false, true);
+    const MeetingPlace place = MeetingPlace::in_this_process();
+    auto groups = connect_two<GlooGroup>([&](std::int64_t rank) {
+        return std::make_unique<GlooGroup>(place, "test", rank, 2, "127.0.0.1", std::chrono::seconds(60));
+    });
+    const auto peers = std::make_shared<const PeerNames>(std::vector<std::string>{own_sockets(), own_sockets()});
+    groups[0]->set_peers(peers);
+    groups[0]->set_timeout(std::chrono::milliseconds(50));
+    std::string message;
+    try {
+        groups[0]->receive("a test", at::empty({4}), 1, 7, waits_for_others)();
+    } catch (const DistributedError& error) { message = error.what(); }
+    const std::string lost = waits_for_others ? "a peer or the network" : peers->name(1);
+    CHECK(message.find("rank 0 of 2 lost " + lost + " in a test: ") != message.npos);
+}
+
 TEST_CASE("a thread that still waits for a peer after an exception has destroyed the world ends when the peer leaves") {
     const MeetingPlace place = MeetingPlace::in_this_process();
     auto worlds = connect_two<GlooWorld>(
