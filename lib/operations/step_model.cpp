@@ -125,8 +125,7 @@ StepTime step_time(const PlannedStep& step, const Accelerator& accelerator, cons
     const auto updated = static_cast<double>(step.zero_stage == 0 ? layout.flat_elements() : layout.slice_elements());
     if (accelerator.memory_gbps > 0) time.optimizer = updated * step.optimizer_traffic / (accelerator.memory_gbps * 1e9);
     if (step.world_size == 1) return time;
-    constexpr int exchanges = 3;  // of counts and norms, a few bytes each
-    time.optimizer += exchanges * collective_seconds(network, step.world_size, accelerator.per_node, 0);
+    time.optimizer += static_cast<double>(step.messages) * collective_seconds(network, step.world_size, accelerator.per_node, 0);
 
     const BucketTimes times = bucket_times(step, layout, accelerator, network);
     time.communication = times.sum();

@@ -23,6 +23,9 @@ struct PlannedStep {
     double bucket_mib = 64;
     bool overlaps = true;           ///< false: communication begins when computing ends, as in programs without buckets
     double optimizer_traffic = 44;  ///< bytes of memory traffic to update one parameter: LAMB in two passes
+    /// Small messages between all ranks that a step waits for. One after backward has the losses, the gradient norm and the next
+    /// step's counts; the second, of tensors' norms, is sent by optimizers other than AdamW at ZeRO stage 1.
+    std::int64_t messages = 2;
 
     /// Micro-batches per rank and step.
     std::int64_t accumulation() const;

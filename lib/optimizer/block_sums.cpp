@@ -44,15 +44,14 @@ BlockSums::BlockSums(const ParameterLayout& layout, std::optional<std::int64_t> 
     }
 }
 
-std::vector<double> BlockSums::totals(std::span<const double> own_sums, std::size_t columns, BlockSumExchange& exchange) const {
-    check(own_sums.size() == most_parts_ * columns, "got sums of ", own_sums.size() / columns, " parts, expected ", most_parts_);
-    const std::vector<double> gathered = exchange.all_gather(own_sums);
-    check(gathered.size() == own_sums.size() * shards_.size(), "all_gather between ", shards_.size(), " shards returned ",
-          gathered.size(), " sums for ", own_sums.size());
+std::vector<double> BlockSums::totals(std::span<const double> gathered, std::size_t columns) const {
+    const std::size_t of_shard = most_parts_ * columns;
+    check(gathered.size() == of_shard * shards_.size(), "got ", gathered.size(), " sums of ", shards_.size(),
+          " shards, expected ", of_shard, " of each");
     std::vector<double> totals(tensors_ * columns);
     // A tensor is in one bucket, whose slices are ordered by shard, so this is the order of the flat buffer.
     for (std::size_t s = 0; s < shards_.size(); ++s) {
-        const double* next = gathered.data() + s * own_sums.size();
+        const double* next = gathered.data() + s * of_shard;
         for (const PartsOfTensor& run : shards_[s])
             for (std::size_t part = 0; part < run.parts; ++part)
                 for (std::size_t column = 0; column < columns; ++column) totals[run.tensor * columns + column] += *next++;

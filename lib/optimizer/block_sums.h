@@ -40,9 +40,9 @@ public:
     /// Returns a buffer for a kernel's sums, `columns` per part of own(), padded so that all shards send equally many.
     std::vector<double> room(std::size_t columns) const { return std::vector<double>(most_parts_ * columns); }
 
-    /// Returns sums per tensor: [tensor * columns + column]. Communicates once with all shards.
-    /// @param own_sums from room(columns), filled by a kernel
-    std::vector<double> totals(std::span<const double> own_sums, std::size_t columns, BlockSumExchange& exchange) const;
+    /// Returns sums per tensor: [tensor * columns + column].
+    /// @param gathered of all shards, shard 0 first: room(columns), filled by a kernel
+    std::vector<double> totals(std::span<const double> gathered, std::size_t columns) const;
 
 private:
     struct PartsOfTensor {

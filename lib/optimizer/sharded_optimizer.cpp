@@ -54,15 +54,21 @@ void ShardedOptimizer::copy_weights_into(const at::Tensor& flat_compute_weights)
         flat_compute_weights.narrow(0, run.in_flat, run.elements).copy_(state_.master.narrow(0, run.in_slice, run.elements));
 }
 
-UpdateResult ShardedOptimizer::update(const at::Tensor& gradient_slice, const at::Tensor& flat_compute_weights,
-                                      double learning_rate, std::int64_t step, BlockSumExchange& exchange) {
+std::vector<double> ShardedOptimizer::gradient_sums(const at::Tensor& gradient_slice) const {
+    check_buffer(gradient_slice, state_.master.numel(), state_.master.device(), false, "gradient");
+    std::vector<double> own = sums_.room(1);
+    kernels_.sum_squares(gradient_slice, sums_.own(), own);
+    return own;
+}
+
+UpdateResult ShardedOptimizer::update(const at::Tensor& gradient_slice, std::span<const double> gathered_sums,
+                                      const at::Tensor& flat_compute_weights, double learning_rate, std::int64_t step,
+                                      BlockSumExchange& exchange) {
     check(step >= 1, "updates are counted from 1");
     check_buffer(gradient_slice, state_.master.numel(), state_.master.device(), false, "gradient");
     check_buffer(flat_compute_weights, flat_elements_, state_.master.device(), true, "compute weight");
 
-    std::vector<double> own = sums_.room(1);
-    kernels_.sum_squares(gradient_slice, sums_.own(), own);
-    const std::vector<double> gradient_squares = sums_.totals(own, 1, exchange);
+    const std::vector<double> gradient_squares = sums_.totals(gathered_sums, 1);
     double square = 0;
     for (const double of_tensor : gradient_squares) square += of_tensor;
     UpdateResult result{.grad_norm = std::sqrt(square)};
@@ -103,7 +109,7 @@ void ShardedOptimizer::update_adamw(const OptimizerPass& pass, double learning_r
 void ShardedOptimizer::update_lamb(const OptimizerPass& pass, double learning_rate, BlockSumExchange& exchange) {
     std::vector<double> own = sums_.room(2);
     kernels_.lamb_moments(pass, own);
-    const std::vector<double> squares = sums_.totals(own, 2, exchange);
+    const std::vector<double> squares = sums_.totals(exchange.all_gather(own), 2);
     for (std::size_t p = 0; p < factors_.size(); ++p) {
         const bool scaled = factors_[p].weight_decay != 0;
         factors_[p].momentum_rate = learning_rate * (scaled ? trust_ratio(squares[2 * p], squares[2 * p + 1]) : 1);
@@ -114,7 +120,7 @@ void ShardedOptimizer::update_lamb(const OptimizerPass& pass, double learning_ra
 void ShardedOptimizer::update_lans(const OptimizerPass& pass, double learning_rate, BlockSumExchange& exchange) {
     std::vector<double> own = sums_.room(3);
     kernels_.lans_moments(pass, own);
-    const std::vector<double> squares = sums_.totals(own, 3, exchange);
+    const std::vector<double> squares = sums_.totals(exchange.all_gather(own), 3);
     const double beta1 = pass.constants.beta1;
     for (std::size_t p = 0; p < factors_.size(); ++p) {
         const double weight = squares[3 * p], momentum = squares[3 * p + 1], gradient = squares[3 * p + 2];
@@ -127,7 +133,7 @@ void ShardedOptimizer::update_lans(const OptimizerPass& pass, double learning_ra
 void ShardedOptimizer::update_stable_adamw(const OptimizerPass& pass, double learning_rate, BlockSumExchange& exchange) {
     std::vector<double> own = sums_.room(1);
     kernels_.stable_adamw_moments(pass, own);
-    const std::vector<double> squares = sums_.totals(own, 1, exchange);
+    const std::vector<double> squares = sums_.totals(exchange.all_gather(own), 1);
     for (std::size_t p = 0; p < factors_.size(); ++p)
         factors_[p].momentum_rate = learning_rate / std::max(1.0, std::sqrt(squares[p] / tensors_[p].elements));
     kernels_.lamb_apply(pass);

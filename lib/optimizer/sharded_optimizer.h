@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -55,15 +56,28 @@ public:
     /// configuration's learning_rate. @param peak above 0
     void set_peak_rate(double peak);
 
-    /// Performs one step. All shards call it together. Waits for the device and communicates with the other shards: once for
-    /// adamw, twice for the others.
+    /// Returns the sums of squares from which update() computes the gradients' norms. Waits for the device.
+    /// @param gradient_slice as in update()
+    std::vector<double> gradient_sums(const at::Tensor& gradient_slice) const;
+
+    /// Performs one step. All shards call it together. Waits for the device, and except for adamw communicates once with the
+    /// other shards.
     /// @param gradient_slice fp32, summed over all ranks; not changed
+    /// @param gathered_sums gradient_sums() of all shards, shard 0 first
     /// @param flat_compute_weights bf16 or fp32, layout.flat_elements(); this shard's part receives the new weights, all other
     /// elements and the padding stay unchanged
     /// @param learning_rate of this step
     /// @param step 1 for the first update; the exponent of the moments' bias correction
+    UpdateResult update(const at::Tensor& gradient_slice, std::span<const double> gathered_sums,
+                        const at::Tensor& flat_compute_weights, double learning_rate, std::int64_t step,
+                        BlockSumExchange& exchange);
+
+    /// The same, with a message of its own for gradient_sums().
     UpdateResult update(const at::Tensor& gradient_slice, const at::Tensor& flat_compute_weights, double learning_rate,
-                        std::int64_t step, BlockSumExchange& exchange);
+                        std::int64_t step, BlockSumExchange& exchange) {
+        return update(gradient_slice, exchange.all_gather(gradient_sums(gradient_slice)), flat_compute_weights, learning_rate,
+                      step, exchange);
+    }
 
 private:
     struct Tensor {

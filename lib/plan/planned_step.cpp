@@ -11,6 +11,7 @@ PlannedStep planned_step(const RunPlan& plan) {
     step.micro_batch_size = plan.pass_size();
     step.global_batch = plan.global_batch();
     step.zero_stage = plan.settings.parallel.zero_stage;
+    step.messages = step.zero_stage == 0 || plan.settings.optimizer.name == OptimizerName::adamw ? 1 : 2;
     const bool is_rounded =
         plan.parallel.reduce_dtype == at::kBFloat16 || plan.parallel.gradients == FlatParameters::Gradients::bf16;
     step.gradient_bytes = is_rounded ? 2 : 4;

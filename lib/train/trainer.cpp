@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include <ATen/Parallel.h>
 #include <nlohmann/json.hpp>
@@ -219,30 +220,34 @@ void Trainer::finish_records(bool is_stopped) {
 }
 
 StepOpening Trainer::next_opening() {
-    StepOpening opening = next_ ? std::move(*next_) : open_next();
-    next_.reset();
-    return opening;
+    if (next_) return *std::exchange(next_, std::nullopt);
+    return StepOpener(*parts_.world, *parts_.loader, requests_, clock_, devices_.due()).open();
 }
-
-StepOpening Trainer::open_next() { return open_step(*parts_.world, *parts_.loader, requests_, clock_, devices_.due()); }
 
 void Trainer::take_step(const StepOpening& opening) {
     double start = seconds_now();
     const std::int64_t number = step_ + 1;
     const double rate = learning_rate_at(settings().schedule, settings().optimizer.learning_rate, number);
+    std::optional<StepOpener> next;
     const auto before_gather = [&] {
         const double begin = seconds_now();
-        if (number < total_steps()) next_ = open_next();
+        if (next) next_ = next->open();
         start += seconds_now() - begin;  // the next step's
     };
+    std::vector<double> device_numbers;
     devices_.look();
-    parts_.step->attach(opening.devices ? [this] { return devices_.numbers(); } : std::function<std::vector<double>()>());
+    if (opening.devices)
+        parts_.step->attach([this] { return devices_.numbers(); }, [&](auto of_all) { device_numbers = std::move(of_all); });
+    parts_.step->attach(saver_);
+    if (number < total_steps())
+        parts_.step->attach(next.emplace(*parts_.world, *parts_.loader, requests_, clock_, devices_.due()));
     const StepOutcome outcome = compute(opening, number, rate, before_gather);
     if (outcome.interrupted) return;  // the next opening knows why
     step_ = number;
     clock_.enter(Phase::saving);
     const double waited = opening.batch.data_wait_seconds;
     record(outcome, rate, seconds_now() - start + waited, waited);
+    if (opening.devices) records_->add(devices_.record(step_, device_numbers));
     target_.add_step(outcome.mlm_loss);
     if (spending_) spending_->step_done(seconds_now(), outcome.sequences);
     const double loss = outcome.mlm_loss + outcome.nsp_loss;
@@ -322,7 +327,6 @@ void Trainer::record(const StepOutcome& outcome, double learning_rate, double se
     record.memory_bytes = usage.memory_bytes;
     record.sources = source_records(outcome.sources, parts_.plan.data.source_names, *parts_.loader, record);
     records_->add(record);
-    if (!outcome.attached.empty()) records_->add(devices_.record(step_, outcome.attached));
     if (const auto report = stragglers_.add(outcome.ranks); report && parts_.world->rank() == 0) {
         records_->clear_progress();
         log_info(*report);

@@ -89,7 +89,6 @@ private:
     void restore();
     /// What comes next: agreed on in the step before, where there was one.
     StepOpening next_opening();
-    StepOpening open_next();
     void take_step(const StepOpening& opening);
     /// On rank 0, requests a stop if a limit is near.
     void look_at_limits();

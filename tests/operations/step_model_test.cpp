@@ -125,6 +125,14 @@ TEST_CASE("every bucket costs its latency") {
     CHECK(step_time(step, core, link(1, 100)).communication - without == Approx(collectives * 2 * 100e-6));
 }
 
+TEST_CASE("every small message of a step costs its latency") {
+    PlannedStep step = small_step(4);
+    step.messages = 1;
+    const double one = step_time(step, core, link(1, 100)).total();
+    step.messages = 2;
+    CHECK(step_time(step, core, link(1, 100)).total() - one == Approx(2 * 100e-6));
+}
+
 TEST_CASE("inside a node its local bandwidth counts") {
     const Network network{"n", 1, 0, 100, ""};
     CHECK(collective_seconds(network, 8, 8, 8e9) == Approx(0.07));

@@ -4,7 +4,7 @@
 #include "parallel/gradient_buckets.h"
 #include "parallel/make_world.h"
 #include "support/catch.h"
-#include "support/forwarding_world.h"
+#include "support/counting_world.h"
 
 using namespace bertpretrain;
 
@@ -17,23 +17,6 @@ Launch launch_with(const std::string& forced) {
 }
 
 std::unique_ptr<World> make(const std::string& forced) { return make_world(launch_with(forced), std::chrono::seconds(20)); }
-
-/// Counts the tensor operations of a world.
-class CountingWorld final : public testing::ForwardingWorld {
-public:
-    using ForwardingWorld::ForwardingWorld;
-    std::unique_ptr<Pending> reduce_scatter(const at::Tensor& input, const at::Tensor& output) override {
-        ++reduced;
-        return ForwardingWorld::reduce_scatter(input, output);
-    }
-    std::unique_ptr<Pending> all_gather(const at::Tensor& input, const at::Tensor& output) override {
-        ++gathered;
-        return ForwardingWorld::all_gather(input, output);
-    }
-    using ForwardingWorld::all_gather;
-
-    int reduced = 0, gathered = 0;
-};
 
 }  // namespace
 
@@ -66,7 +49,7 @@ TEST_CASE("a forced world of one answers messages and moves tensors") {
 TEST_CASE("in a forced world of one every bucket is sent and comes back unchanged") {
     const std::int64_t zero_stage = GENERATE(0, 1);
     const auto forced = make("1");
-    CountingWorld world(*forced);
+    testing::CountingWorld world(*forced);
     const FlatParameters parameters(ParameterLayout({{"a", {9000}, true}, {"b", {13000}, true}, {"c", {4200}, false}}, 8000, 1),
                                     at::kBFloat16, at::kCPU);
     const auto count = static_cast<int>(parameters.layout().buckets().size());

@@ -40,6 +40,8 @@ struct Saving {
     /// As a run that trains on does. @returns whether it was noticed that the step is saved, within a minute
     bool train_until_saved(std::int64_t step) {
         for (int i = 0; i < 6000 && saver.step_saved() != step; ++i) {
+            const std::vector<double> own = saver.word();
+            saver.hear(world.all_gather(std::span<const double>(own)));
             saver.look();
             std::this_thread::sleep_for(std::chrono::milliseconds(10));
         }

@@ -160,10 +160,19 @@ void CheckpointSaver::run(Job& job) {
     job.ended = true;
 }
 
+std::vector<double> CheckpointSaver::word() const {
+    if (!job_) return {};
+    return {job_->ended ? 1.0 : 0.0};
+}
+
+void CheckpointSaver::hear(std::span<const double> of_all) {
+    has_ended_ = job_ && std::find(of_all.begin(), of_all.end(), 0.0) == of_all.end();
+}
+
 void CheckpointSaver::look() {
     after_save_.look();
     tell_mirror();
-    if (job_ && world_.agree_on_largest(job_->ended ? 0 : 1) == 0) conclude(false);
+    if (has_ended_) conclude(false);
 }
 
 void CheckpointSaver::make_room() {
@@ -263,6 +272,7 @@ void CheckpointSaver::tell_mirror() {
 void CheckpointSaver::conclude(bool last) {
     thread_.drain();
     const std::shared_ptr<Job> job = std::exchange(job_, nullptr);
+    has_ended_ = false;
     note_deleted(*job);
     if (!job->failure) return note_success(*job);
     try {

@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -46,7 +47,11 @@ public:
     /// For rank 0: from now on, each complete checkpoint is uploaded to the mirror.
     void keep_mirror(std::shared_ptr<CheckpointMirror> mirror);
 
-    /// Concludes a save that has ended on all ranks, after the same step on all. Call it after every step.
+    /// Returns what this rank tells the others about the save in progress, once per step: as many numbers on every rank.
+    std::vector<double> word() const;
+    /// Takes the words of all ranks, in rank order.
+    void hear(std::span<const double> of_all);
+    /// Concludes a save that had ended on all ranks when they exchanged words. Call it after every step. Sends no message.
     void look();
 
     /// Blocks until the save in progress, if any, has ended: the next save reuses its snapshot's memory. Logs a long wait.
@@ -131,6 +136,7 @@ private:
     double longest_save_seconds_ = 0;
     std::set<std::int64_t> whole_;  ///< checkpoints that this process wrote or verified
     std::shared_ptr<Job> job_;      ///< in progress, or ended and not yet concluded
+    bool has_ended_ = false;        ///< whether all ranks have said that the job has ended on them
     DetachedWorker thread_{farewell_seconds};
 };
 

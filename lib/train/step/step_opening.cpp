@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <tuple>
 
 #include "core/clock.h"
 #include "core/error.h"
@@ -21,41 +22,17 @@ struct Word {
     }
 };
 
-/// Waits for the next batch, at most two seconds or until a stop request. @returns whether the batch is ready
-bool wait_a_while(BatchLoader& loader, const StopRequest& requests) {
-    for (int slice = 0; slice < 20; ++slice) {
-        if (loader.wait_for(100ms)) return true;
-        if (requests.reason()) return false;
-    }
-    return false;
-}
-
-Word word_of(const std::optional<GlobalBatch>& batch, bool failed, StopRequest& requests) {
-    Word word;
-    word.failed = failed ? 1 : 0;
-    word.stop = static_cast<double>(requests.reason().code());
-    word.save = requests.take_save_request() ? 1 : 0;
-    if (!batch) return word;
-    word.ready = 1;
-    word.sequences = static_cast<double>(batch->sequences);
-    word.tokens = static_cast<double>(batch->tokens);
-    word.masked = static_cast<double>(batch->masked);
-    word.micro_batches = static_cast<double>(batch->micro_batches.size());
-    return word;
-}
-
 struct Agreed {
     bool all_ready = true, save = false, failed = false, devices = false;
     StopReason stop;
     StepCounts counts;
 };
 
-Agreed agree(World& world, const Word& own) {
-    const auto numbers = own.numbers();
-    const std::vector<double> all = world.all_gather(std::span<const double>(numbers));
+Agreed agreed_by(std::span<const double> of_all) {
+    constexpr std::size_t count = std::tuple_size_v<decltype(Word().numbers())>;
     Agreed agreed;
-    for (std::size_t at = 0; at < all.size(); at += numbers.size()) {
-        const auto number = [&](std::size_t i) { return static_cast<std::int64_t>(all[at + i]); };
+    for (std::size_t at = 0; at < of_all.size(); at += count) {
+        const auto number = [&](std::size_t i) { return static_cast<std::int64_t>(of_all[at + i]); };
         agreed.all_ready = agreed.all_ready && number(0) == 1;
         agreed.stop = std::max(agreed.stop, StopReason::of_code(number(1)));
         agreed.save = agreed.save || number(2) == 1;
@@ -70,12 +47,53 @@ Agreed agree(World& world, const Word& own) {
     return agreed;
 }
 
-/// Distributes the failure of a rank; all ranks call it together. @param own this rank's failure, or null
-StepOpening failed_opening(World& world, const std::exception_ptr& own) {
+}  // namespace
+
+void StepOpener::wait_a_while() {
+    for (int slice = 0; slice < 20 && !requests_.reason(); ++slice)
+        if (loader_.wait_for(100ms)) return;
+}
+
+std::vector<double> StepOpener::word() {
+    if (!batch_ && !requests_.reason() && loader_.wait_for(0ms)) {
+        clock_.enter(Phase::data);
+        try {
+            batch_ = loader_.next();
+        } catch (const std::exception&) { own_failure_ = std::current_exception(); }
+    }
+    Word word;
+    word.devices = devices_ ? 1 : 0;
+    word.failed = own_failure_ ? 1 : 0;
+    word.stop = static_cast<double>(requests_.reason().code());
+    word.save = requests_.take_save_request() ? 1 : 0;
+    if (batch_) {
+        word.ready = 1;
+        word.sequences = static_cast<double>(batch_->sequences);
+        word.tokens = static_cast<double>(batch_->tokens);
+        word.masked = static_cast<double>(batch_->masked);
+        word.micro_batches = static_cast<double>(batch_->micro_batches.size());
+    }
+    const auto numbers = word.numbers();
+    return {numbers.begin(), numbers.end()};
+}
+
+void StepOpener::hear(std::span<const double> of_all) {
+    const Agreed agreed = agreed_by(of_all);
+    save_ = save_ || agreed.save;
+    some_rank_failed_ = agreed.failed;
+    if (agreed.stop) agreed_.emplace().stop = agreed.stop;
+    if (agreed.stop || agreed.failed || !agreed.all_ready) return;
+    const std::int64_t expected = loader_.batch_sizes().of(loader_.position() - 1);
+    check(agreed.counts.sequences == expected, "the ranks' parts of a step have ", agreed.counts.sequences,
+          " sequences, expected ", expected);
+    agreed_ = StepOpening{std::move(*batch_), agreed.counts, {}, save_, agreed.devices, nullptr};
+}
+
+StepOpening StepOpener::failed_opening() {
     StepOpening opening;
     try {
-        together(world, [&] {
-            if (own) std::rethrow_exception(own);
+        together(world_, [&] {
+            if (own_failure_) std::rethrow_exception(own_failure_);
         });
     } catch (const DistributedError&) { throw; } catch (const std::exception&) {
         opening.failure = std::current_exception();
@@ -83,34 +101,19 @@ StepOpening failed_opening(World& world, const std::exception_ptr& own) {
     return opening;
 }
 
-}  // namespace
-
-StepOpening open_step(World& world, BatchLoader& loader, StopRequest& requests, PhaseClock& clock, bool devices) {
+StepOpening StepOpener::open() {
     const double begin = seconds_now();
-    std::optional<GlobalBatch> batch;
-    std::exception_ptr failure;
-    bool save = false;
-    clock.enter(Phase::data);
-    for (;;) {
-        if (!batch && !requests.reason() && wait_a_while(loader, requests)) {
-            try {
-                batch = loader.next();
-                batch->data_wait_seconds = seconds_now() - begin;
-            } catch (const std::exception&) { failure = std::current_exception(); }
-        }
-        if (batch) clock.enter(Phase::communication);  // a rank that still waits for data stays in Phase::data
-        Word word = word_of(batch, failure != nullptr, requests);
-        word.devices = devices ? 1 : 0;
-        const Agreed agreed = agree(world, word);
-        save = save || agreed.save;
-        if (agreed.stop) return {{}, {}, agreed.stop, false, false, nullptr};
-        if (agreed.failed) return failed_opening(world, failure);
-        if (!agreed.all_ready) continue;
-        const std::int64_t expected = loader.batch_sizes().of(loader.position() - 1);
-        check(agreed.counts.sequences == expected, "the ranks' parts of a step have ", agreed.counts.sequences,
-              " sequences, expected ", expected);
-        return {std::move(*batch), agreed.counts, {}, save, agreed.devices, nullptr};
+    // Entered once: each further time would tell the watchdog that the samples arrive.
+    if (!agreed_ && !some_rank_failed_ && !batch_) clock_.enter(Phase::data);
+    while (!agreed_ && !some_rank_failed_) {
+        const bool waits = !batch_;
+        if (waits) wait_a_while();
+        const std::vector<double> own = word();
+        if (batch_) clock_.enter(Phase::communication);  // a rank that still waits for data stays in Phase::data
+        if (batch_ && waits) batch_->data_wait_seconds = seconds_now() - begin;
+        hear(world_.all_gather(std::span<const double>(own)));
     }
+    return agreed_ ? std::move(*agreed_) : failed_opening();
 }
 
 }  // namespace bertpretrain

@@ -1,5 +1,6 @@
 #include "train/step/train_step.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
@@ -133,15 +134,17 @@ at::Tensor TrainStep::compute(const MicroBatch& micro, const StepCounts& whole, 
     return sums_S4;
 }
 
-UpdateResult TrainStep::update(bool finite, double learning_rate, std::int64_t step, PhaseClock& clock) {
-    clock.enter(Phase::communication);
-    const at::Tensor gradient_slice = buckets_.finish();
-    const bool all_finite = world_.agree_on_largest(finite ? 0 : 1) == 0;
-    clock.enter(Phase::update);
-    BlockSumExchange& exchange = zero_stage_ == 0 ? static_cast<BlockSumExchange&>(within_rank_) : between_ranks_;
-    UpdateResult result{std::numeric_limits<double>::quiet_NaN(), true};
-    if (all_finite) result = optimizer_.update(gradient_slice, parameters_.compute_weights(), learning_rate, step, exchange);
-    return result;
+std::optional<std::vector<double>> TrainStep::exchange(JointGather& message, bool finite, std::vector<double> own_sums) {
+    bool all_finite = true;
+    message.add({finite ? 1.0 : 0.0}, [&](const std::vector<double>& of_all) {
+        all_finite = std::find(of_all.begin(), of_all.end(), 0.0) == of_all.end();
+    });
+    std::vector<double> gathered_sums;
+    if (zero_stage_ == 0) gathered_sums = std::move(own_sums);  // of whole tensors, equal on all ranks
+    else message.add(std::move(own_sums), [&](std::vector<double> of_all) { gathered_sums = std::move(of_all); });
+    message.run(world_);
+    if (!all_finite) return std::nullopt;
+    return gathered_sums;
 }
 
 StepOutcome TrainStep::run(const GlobalBatch& batch, const StepCounts& whole, double learning_rate, std::int64_t step,
@@ -153,21 +156,35 @@ StepOutcome TrainStep::run(const GlobalBatch& batch, const StepCounts& whole, do
         at::zeros({static_cast<std::int64_t>(batch.micro_batches.size()), static_cast<std::int64_t>(sources_), LossSums::count},
                   at::TensorOptions(parameters_.device()).dtype(at::kDouble));
     computing_.reset();
+    StepOutcome outcome;
     if (!accumulate(batch, whole, sums_CS4, stop, clock, after_first)) {
-        StepOutcome outcome;
+        attached_.clear();
         outcome.interrupted = true;
         return outcome;
     }
     const at::Tensor sums_on_host_CS4 = queue_copy_to_host(sums_CS4);
     const double of_stream = computing_.stop();  // waits for the GPU, so that its remaining work does not count in later phases
-    const bool finite = std::isfinite(sums_on_host_CS4.sum().item<double>());
-    const UpdateResult update = this->update(finite, learning_rate, step, clock);
-    clock.enter(Phase::communication);
     const double waited = (world_.traffic() - before).waited_seconds;
     const double own_seconds = parameters_.device().is_cpu() ? seconds_now() - begin - waited : of_stream;
-    StepOutcome outcome = summarize(batch, whole, sums_on_host_CS4, {batch.data_wait_seconds, own_seconds});
+    clock.enter(Phase::communication);
+    const at::Tensor gradient_slice = buckets_.finish();
+    clock.enter(Phase::update);
+    std::vector<double> own_sums = optimizer_.gradient_sums(gradient_slice);
+    JointGather message;
+    add_sums(message, outcome, batch, whole, sums_on_host_CS4, {batch.data_wait_seconds, own_seconds});
+    add_sources(message, outcome, batch, sums_on_host_CS4);
+    const double attached_bytes = add_attached(message);
+    const bool finite = std::isfinite(sums_on_host_CS4.sum().item<double>());
+    clock.enter(Phase::communication);
+    const auto gathered_sums = exchange(message, finite, std::move(own_sums));
+    clock.enter(Phase::update);
+    BlockSumExchange& shards = zero_stage_ == 0 ? static_cast<BlockSumExchange&>(within_rank_) : between_ranks_;
+    UpdateResult update{std::numeric_limits<double>::quiet_NaN(), true};
+    if (gathered_sums)
+        update = optimizer_.update(gradient_slice, *gathered_sums, parameters_.compute_weights(), learning_rate, step, shards);
     outcome.grad_norm = update.grad_norm;
     outcome.skipped = update.skipped;
+    clock.enter(Phase::communication);
     const Traffic own = world_.traffic();
     before_gather();
     const Traffic not_counted = world_.traffic() - own;
@@ -175,14 +192,12 @@ StepOutcome TrainStep::run(const GlobalBatch& batch, const StepCounts& whole, do
     buckets_.start_gather(optimizer_.state().master);
     outcome.traffic = world_.traffic() - before - not_counted;
     // Attached numbers are sent by the clock, but a step's bytes must not depend on it.
-    const auto ranks = static_cast<std::size_t>(world_.size());
-    const std::size_t attached_bytes = outcome.attached.size() / ranks * sizeof(double) * (ranks - 1);
-    outcome.traffic.bytes_sent -= stop.bytes_sent() + static_cast<double>(attached_bytes);
+    outcome.traffic.bytes_sent -= stop.bytes_sent() + attached_bytes;
     return outcome;
 }
 
-StepOutcome TrainStep::summarize(const GlobalBatch& batch, const StepCounts& whole, const at::Tensor& sums_CS4,
-                                 RankTimes own_times) {
+void TrainStep::add_sums(JointGather& message, StepOutcome& outcome, const GlobalBatch& batch, const StepCounts& whole,
+                         const at::Tensor& sums_CS4, RankTimes own_times) const {
     RankSums own;
     for (std::size_t i = 0; i < batch.micro_batches.size(); ++i) {
         const MicroBatch& micro = batch.micro_batches[i];
@@ -197,31 +212,27 @@ StepOutcome TrainStep::summarize(const GlobalBatch& batch, const StepCounts& who
         own.square_lengths += squared_lengths(micro);
     }
     own.times = own_times;
-    std::vector<double> message = attached_ ? std::exchange(attached_, nullptr)() : std::vector<double>();
-    const std::array sums = own.numbers();
-    message.insert(message.begin(), sums.begin(), sums.end());
-    const std::vector<double> of_all = world_.all_gather(std::span<const double>(message));
-    StepOutcome outcome;
-    double correct = 0;
-    for (std::size_t i = 0; i < of_all.size(); i += message.size()) {
-        const std::span of_rank = std::span(of_all).subspan(i, message.size());
-        const RankSums rank = RankSums::of(of_rank.first<RankSums::count>());
-        outcome.attached.insert(outcome.attached.end(), of_rank.begin() + RankSums::count, of_rank.end());
-        outcome.mlm_loss += rank.mlm_loss;
-        outcome.nsp_loss += rank.nsp_loss;
-        correct += rank.mlm_correct;
-        outcome.square_lengths += rank.square_lengths;
-        outcome.ranks.push_back(rank.times);
-    }
-    outcome.mlm_accuracy = correct * inverse(whole.masked);
     outcome.sequences = whole.sequences;
     outcome.tokens = whole.tokens;
     outcome.masked = whole.masked;
-    add_sources(outcome, batch, sums_CS4);
-    return outcome;
+    const std::array numbers = own.numbers();
+    message.add({numbers.begin(), numbers.end()},
+                [&outcome, per_masked = inverse(whole.masked)](const std::vector<double>& of_all) {
+                    double correct = 0;
+                    for (std::size_t i = 0; i < of_all.size(); i += RankSums::count) {
+                        const RankSums rank = RankSums::of(std::span(of_all).subspan(i).first<RankSums::count>());
+                        outcome.mlm_loss += rank.mlm_loss;
+                        outcome.nsp_loss += rank.nsp_loss;
+                        correct += rank.mlm_correct;
+                        outcome.square_lengths += rank.square_lengths;
+                        outcome.ranks.push_back(rank.times);
+                    }
+                    outcome.mlm_accuracy = correct * per_masked;
+                });
 }
 
-void TrainStep::add_sources(StepOutcome& outcome, const GlobalBatch& batch, const at::Tensor& sums_CS4) {
+void TrainStep::add_sources(JointGather& message, StepOutcome& outcome, const GlobalBatch& batch,
+                            const at::Tensor& sums_CS4) const {
     if (sources_ == 1) return;
     std::vector<SourceSums> own(sources_);
     for (std::size_t i = 0; i < batch.micro_batches.size(); ++i) {
@@ -240,16 +251,27 @@ void TrainStep::add_sources(StepOutcome& outcome, const GlobalBatch& batch, cons
     for (const SourceSums& source : own)
         for (const double number : {source.mlm_loss, source.mlm_correct, source.nsp_loss, source.masked, source.sequences})
             numbers.push_back(number);
-    const std::vector<double> of_all = world_.all_gather(std::span<const double>(numbers));
-    outcome.sources.resize(sources_);
-    for (std::size_t at = 0; at < of_all.size(); at += 5) {
-        SourceSums& source = outcome.sources[at / 5 % sources_];
-        source.mlm_loss += of_all[at];
-        source.mlm_correct += of_all[at + 1];
-        source.nsp_loss += of_all[at + 2];
-        source.masked += of_all[at + 3];
-        source.sequences += of_all[at + 4];
+    message.add(std::move(numbers), [&outcome, sources = sources_](const std::vector<double>& of_all) {
+        outcome.sources.resize(sources);
+        for (std::size_t at = 0; at < of_all.size(); at += 5) {
+            SourceSums& source = outcome.sources[at / 5 % sources];
+            source.mlm_loss += of_all[at];
+            source.mlm_correct += of_all[at + 1];
+            source.nsp_loss += of_all[at + 2];
+            source.masked += of_all[at + 3];
+            source.sequences += of_all[at + 4];
+        }
+    });
+}
+
+double TrainStep::add_attached(JointGather& message) {
+    std::size_t count = 0;
+    for (Attached& attached : std::exchange(attached_, {})) {
+        std::vector<double> numbers = attached.numbers();
+        count += numbers.size();
+        message.add(std::move(numbers), std::move(attached.use));
     }
+    return static_cast<double>(count * sizeof(double)) * static_cast<double>(world_.size() - 1);
 }
 
 void TrainStep::settle_all_ranks() {

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -11,6 +12,7 @@
 #include "model/model.h"
 #include "optimizer/sharded_optimizer.h"
 #include "parallel/gradient_buckets.h"
+#include "parallel/joint_gather.h"
 #include "parallel/world.h"
 #include "plan/run_plan.h"
 #include "telemetry/phase_clock.h"
@@ -24,7 +26,7 @@ namespace bertpretrain {
 /// One rank's times in a step.
 struct RankTimes {
     double data_seconds = 0;     ///< waiting for samples
-    double compute_seconds = 0;  ///< forward, backward and update; on a GPU only from the first loss to the last gradient
+    double compute_seconds = 0;  ///< forward and backward; on a GPU only from the first loss to the last gradient
 };
 
 /// Sums over a source's samples of a step, over all ranks.
@@ -44,7 +46,6 @@ struct StepOutcome {
     Traffic traffic;            ///< of this rank
     std::vector<RankTimes> ranks;
     std::vector<SourceSums> sources;  ///< empty with one source
-    std::vector<double> attached;     ///< the numbers of attach(), of all ranks in rank order
 };
 
 /// Returns the part of a step's record that the samples and weights decide: its numbers, losses, accuracy and gradient norm.
@@ -66,15 +67,24 @@ public:
     /// @param step number of this update, 1 for the first
     /// @param stop checked between micro-batches
     /// @param before_gather called before the gather, while no collective is in flight, so that its messages do not queue after
-    /// the new weights. Its traffic is not counted.
+    /// the new weights. Neither its traffic nor that of attach() is counted.
     /// @param after_first may be empty; not called where a rank has a single micro-batch
     StepOutcome run(const GlobalBatch& batch, const StepCounts& whole, double learning_rate, std::int64_t step,
                     StopAgreement& stop, PhaseClock& clock, const std::function<void()>& before_gather,
                     const AfterFirst& after_first = {});
 
-    /// Makes the next run() gather some numbers of each rank with the message that sums the losses.
-    /// @param numbers called then, by this thread; returns as many numbers on every rank. Empty: none
-    void attach(std::function<std::vector<double>()> numbers) { attached_ = std::move(numbers); }
+    /// Makes the next run() gather some numbers of each rank with the message that sums the losses. An interrupted run() does
+    /// not.
+    /// @param numbers called then, by this thread; returns as many numbers on every rank
+    /// @param use called with the numbers of all ranks, before the update
+    void attach(std::function<std::vector<double>()> numbers, JointGather::Use use) {
+        attached_.push_back({std::move(numbers), std::move(use)});
+    }
+    /// The same, for an object with word() and hear(), which must outlive the next run().
+    template <class Speaker>
+    void attach(Speaker& speaker) {
+        attach([&speaker] { return speaker.word(); }, [&speaker](const auto& of_all) { speaker.hear(of_all); });
+    }
 
     /// Computes the losses and gradients of one micro-batch as run() does for the first of a step, and no update. Call it between
     /// steps; it overwrites the gradients. @param whole as in run() @returns sums of its losses, S x 4, on the device
@@ -97,11 +107,18 @@ private:
     bool accumulate(const GlobalBatch& batch, const StepCounts& whole, const at::Tensor& sums_CS4, StopAgreement& stop,
                     PhaseClock& clock, const AfterFirst& after_first);
     ParameterMoves moves(bool last_micro_batch, PhaseClock& clock);
-    UpdateResult update(bool finite, double learning_rate, std::int64_t step, PhaseClock& clock);
+    /// Adds this rank's sums to the message that all ranks exchange after backward; it fills the outcome.
     /// @param sums_CS4 on the host, by micro-batch and source
-    StepOutcome summarize(const GlobalBatch& batch, const StepCounts& whole, const at::Tensor& sums_CS4, RankTimes own_times);
-    /// Adds the sums of each source to the outcome, if there are several; all ranks call it together.
-    void add_sources(StepOutcome& outcome, const GlobalBatch& batch, const at::Tensor& sums_CS4);
+    void add_sums(JointGather& message, StepOutcome& outcome, const GlobalBatch& batch, const StepCounts& whole,
+                  const at::Tensor& sums_CS4, RankTimes own_times) const;
+    /// Adds the sums of each source, if there are several.
+    void add_sources(JointGather& message, StepOutcome& outcome, const GlobalBatch& batch, const at::Tensor& sums_CS4) const;
+    /// Adds the numbers of attach(). @returns the bytes that this rank sends for them
+    double add_attached(JointGather& message);
+    /// Sends the message, with what the update must know of all ranks.
+    /// @param finite whether this rank's losses are @param own_sums ShardedOptimizer::gradient_sums()
+    /// @returns what ShardedOptimizer::update() takes, or nullopt where the losses of some rank are not finite
+    std::optional<std::vector<double>> exchange(JointGather& message, bool finite, std::vector<double> own_sums);
 
     const Model& model_;
     const FlatParameters& parameters_;
@@ -113,7 +130,11 @@ private:
     LossMean loss_mean_;
     std::int64_t zero_stage_;
     std::size_t sources_;
-    std::function<std::vector<double>()> attached_;
+    struct Attached {
+        std::function<std::vector<double>()> numbers;
+        JointGather::Use use;
+    };
+    std::vector<Attached> attached_;
     std::size_t next_bucket_ = 0;  ///< first bucket whose reduction has not begun in this step
     StreamStopwatch computing_;  ///< covers the part without waits for other ranks: after the gathers, before the reductions end
 };

@@ -61,7 +61,7 @@ void Replay::begin(const CheckpointReader* checkpoint) {
 }
 
 std::optional<StepRecord> Replay::next(const ScheduleConfig& schedule, double peak) {
-    const StepOpening opening = open_step(*parts_.world, *parts_.loader, requests_, clock_);
+    const StepOpening opening = StepOpener(*parts_.world, *parts_.loader, requests_, clock_).open();
     if (opening.failure) std::rethrow_exception(opening.failure);
     if (opening.stop) return std::nullopt;
     const std::int64_t number = step_ + 1;
