@@ -368,7 +368,7 @@ def passes_on(script, *first):
         expect_equal(call[1:], [part.format(checkout=world.checkout) for part in first] + [NAME, DASH])
 
 
-for name in ("checkpoint", "device_step", "embed", "roofline", "step"):
+for name in ("checkpoint", "device_step", "embed", "messages", "roofline", "step"):
     passes_on(f"benchmark/{name}.sh", f"{{checkout}}/scripts/benchmark/{name}.py")
 passes_on("benchmark/certify.sh", "{checkout}/scripts/benchmark/certify/main.py")
 passes_on("benchmark/first_light.sh", "-m", "first_light")
