@@ -18,6 +18,7 @@
 #include "tokens/training/vocabulary_extension.h"
 #include "tokens/training/vocabulary_training.h"
 #include "tokens/training/word_counts.h"
+#include "tokens/vocabulary/vocabulary_record.h"
 
 namespace bertpretrain {
 namespace {
@@ -167,11 +168,8 @@ void run(const VocabularyRequest& request) {
         report_counts(request, counts);
     }
     const Vocabulary vocabulary = request.extended.empty() ? trained(request, counts) : extended(request, counts, casing);
-    if (request.cased && request.extended.empty() && !casing_of(vocabulary).is_cased())
-        log_warning(
-            "the vocabulary has too few capital letters and accents to be recognized as cased; pass --cased to the other "
-            "commands too");
     vocabulary.write(request.output);
+    write_vocabulary_record(request.output, casing);
     report_written(request, vocabulary.size());
 }
 

@@ -67,6 +67,22 @@ TEST_CASE("shard writes named shards that check finds sound, and prints a summar
     CHECK(checked.err.empty());
 }
 
+TEST_CASE("shard reads text as cased where the vocabulary was trained on cased text, also if few of its tokens show it") {
+    const Corpus corpus;
+    const auto made_with = [&](const std::string& options) {
+        REQUIRE(run_command(program + " vocabulary " + corpus.path("text.txt") + " --size 60 --output " + corpus.path("own.txt") +
+                            options)
+                    .exit_code == 0);
+        const auto made = run_command(corpus.shard("--overwrite", "own.txt"));
+        INFO(made.err);
+        REQUIRE(made.exit_code == 0);
+        return nlohmann::json::parse(read_text(corpus.folder / "out" / "manifest.json"))["settings"]["casing"];
+    };
+    CHECK(made_with(" --cased") == "cased");
+    CHECK(made_with("") == "uncased");
+    CHECK(run_command(corpus.shard("--overwrite --cased", "own.txt")).exit_code == 2);
+}
+
 TEST_CASE("a small text becomes one training and one held-out shard, and one warning counts shards with a single article") {
     const Corpus corpus;
     REQUIRE(run_command(corpus.shard("")).exit_code == 0);

@@ -9,6 +9,7 @@
 #include "text/utf8.h"
 #include "tokens/models/words.h"
 #include "tokens/unicode/unicode.h"
+#include "tokens/vocabulary/vocabulary_record.h"
 
 namespace bertpretrain {
 namespace {
@@ -66,6 +67,12 @@ Casing choose_casing(const Vocabulary& vocabulary, const std::filesystem::path& 
     if (const auto own = vocabulary.own_casing()) {
         if (wants_cased) refuse_for_own_rules("--cased", file, vocabulary.kind());
         return *own;
+    }
+    if (const auto recorded = recorded_casing(file)) {
+        if (wants_cased && *recorded == Casing::uncased)
+            throw ConfigError(concat(file.string(), ": is recorded as uncased beside it, which --cased contradicts",
+                                     "\n  do: omit --cased, or use a cased vocabulary"));
+        return *recorded;
     }
     const TokenCasing found = casing_of(vocabulary);
     if (!wants_cased) {

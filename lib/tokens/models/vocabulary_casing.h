@@ -26,9 +26,10 @@ struct TokenCasing {
 
 TokenCasing casing_of(const Vocabulary& vocabulary);
 
-/// Returns how to read text for a vocabulary: cased if it is asked for or if the vocabulary is cased. Warns if the text is read
-/// without case, but at least 5 % of the tokens are cased_only. The other kinds of files have their own casing.
-/// @param file the vocabulary's name in the message
+/// Returns how to read text for a vocabulary: as a file beside it records (vocabulary_record.h); else cased if it is asked for or
+/// if the vocabulary is cased. Warns if the text is read without case, but at least 5 % of the tokens are cased_only. The other
+/// kinds of files have their own casing.
+/// @param file the vocabulary's, where its record is looked for
 /// @throws ConfigError if cased text is asked for, but the vocabulary is uncased or has its own rules
 Casing choose_casing(const Vocabulary& vocabulary, const std::filesystem::path& file, bool wants_cased);
 
