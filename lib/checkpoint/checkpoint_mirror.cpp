@@ -66,6 +66,7 @@ void CheckpointMirror::publish(MirrorIndex index, const std::stop_token& stop) {
     if (store_.read(std::string(mirror_file), stop) != text_in_store_)
         throw CheckpointError(concat(where(), ": another process has changed it while this run used it",
                                      "\n  do: end the other process, or give each run a mirror of its own"));
+    if (!own_run_id_.empty()) index.run_id = own_run_id_;
     const std::string text = mirror_text(index);
     store_.write(std::string(mirror_file), text, stop);
     text_in_store_ = text;

@@ -35,6 +35,11 @@ public:
     /// @throws ConfigError when they have no checkpoint in common, so that the mirror is another run's; an empty one is not
     void require_same_run(const std::filesystem::path& checkpoints);
 
+    /// The id of the run that wrote it; empty if the mirror is empty or does not record it, and before open().
+    std::string run_id() const { return index_ ? index_->run_id : ""; }
+    /// The next write records this run's id.
+    void set_run_id(std::string id) { own_run_id_ = std::move(id); }
+
     /// Returns the steps of the complete checkpoints that a run may resume from, ascending; none before open().
     std::vector<std::int64_t> steps() const;
     /// Returns a small file of such a checkpoint. @throws CheckpointError also when its SHA-256 is wrong
@@ -69,6 +74,7 @@ private:
 
     ObjectUrl url_;
     ObjectStore store_;
+    std::string own_run_id_;
     std::optional<MirrorIndex> index_;          ///< nullopt: not known
     std::optional<std::string> text_in_store_;  ///< of mirror.json; nullopt: it does not exist
 };

@@ -62,7 +62,9 @@ void MirrorIndex::drop(std::size_t index) {
 }
 
 std::string mirror_text(const MirrorIndex& index) {
-    nlohmann::ordered_json document{{"format_version", format_version}, {"checkpoints", nlohmann::ordered_json::array()}};
+    nlohmann::ordered_json document{{"format_version", format_version}};
+    if (!index.run_id.empty()) document["run_id"] = index.run_id;
+    document["checkpoints"] = nlohmann::ordered_json::array();
     for (const MirroredCheckpoint& one : index.checkpoints)
         document["checkpoints"].push_back(
             {{"step", one.step}, {"folder", one.folder}, {"abandoned", one.abandoned}, {"files", to_json(one.files)}});
@@ -77,6 +79,7 @@ MirrorIndex parse_mirror(const std::string& text, const std::string& where) {
         if (const auto version = document.at("format_version").get<std::int64_t>(); version != format_version)
             throw CheckpointError(concat(where, ": format_version is ", version, "; this program reads version ", format_version,
                                          "\n  do: use the newer program that wrote it"));
+        if (const auto id = document.find("run_id"); id != document.end()) index.run_id = read_name(*id, where);
         for (const json& one : document.at("checkpoints")) index.checkpoints.push_back(read_checkpoint(one, where));
         for (const auto& [folder, files] : document.at("unfinished").items())
             for (const json& file : files) index.unfinished[read_name(folder, where)].push_back(read_name(file, where));

@@ -2,6 +2,7 @@
 // mirror.json: the checkpoints that a mirror in an object store holds.
 //
 //     {"format_version": 1,
+//      "run_id": "0f1e2d3c4b5a6978",                                                  the run's, by which trackers know it
 //      "checkpoints": [{"step": 200, "folder": "step_00000200", "abandoned": false, "files": [DIGEST]}],   oldest first
 //      "unfinished": {"step_00000300": ["model.pt", ...]}}
 //
@@ -31,6 +32,7 @@ struct MirroredCheckpoint {
 };
 
 struct MirrorIndex {
+    std::string run_id;                                          ///< empty: not recorded
     std::vector<MirroredCheckpoint> checkpoints;                 ///< by step
     std::map<std::string, std::vector<std::string>> unfinished;  ///< names of files by folder
 

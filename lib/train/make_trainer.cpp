@@ -239,7 +239,7 @@ TrainerParts make_trainer_parts(const RequestedExperiment& experiment, const std
     });
     const CheckpointStore store(parts.folder->paths().checkpoints());
     together(*parts.world, [&] {
-        if (leads) parts.mirror = open_mirror(experiment.settings, store);
+        if (leads) parts.mirror = open_mirror(experiment.settings, store, parts.folder->paths().run_id());
     });
     parts.checkpoint =
         choose_checkpoint(*parts.world, store, parts.resume, parts.sees_folder[static_cast<std::size_t>(parts.world->rank())],

@@ -226,6 +226,10 @@ TEST_CASE("a damaged mirror.json, or one that names files outside of its folders
     CHECK(parse_mirror(with("step_1", "model.pt"), "here").checkpoints.size() == 1);
     CHECK(mirror_text(parse_mirror(mirror_text(parse_mirror(with("a", "b"), "here")), "here")) ==
           mirror_text(parse_mirror(with("a", "b"), "here")));
+    MirrorIndex known = parse_mirror(with("a", "b"), "here");
+    CHECK(known.run_id.empty());
+    known.run_id = "0f1e2d3c4b5a6978";
+    CHECK(parse_mirror(mirror_text(known), "here").run_id == known.run_id);
     for (const std::string& text : {with("../x", "model.pt"), with("step_1", "../../etc/passwd"), with("step_1", ".lock"),
                                     with("step_1", ""), std::string("{"), std::string("[]"), std::string("{}")})
         CHECK_THAT(words_of([&] { parse_mirror(text, "here"); }), Says("here: damaged"));

@@ -47,6 +47,7 @@ TEST_CASE(
         for (const pid_t rank : children_of(process.pid())) ::kill(rank, SIGKILL);
         process.send(SIGKILL);
     }
+    const std::string id = read_text(run / "run_id");
     fs::remove_all(run);
     server.set_faults(
         R"([{"fault": "503", "every": 7}, {"fault": "wrong", "method": "GET", "contains": "model.pt", "times": 1}])");
@@ -55,6 +56,7 @@ TEST_CASE(
     INFO(rest.err);
     CHECK(rest.exit_code == 0);
     const auto numbers = numbers_of(run);
+    CHECK(read_text(run / "run_id") == id);
     CHECK(missing_words(rest.err, {"fetching the checkpoint of step", "going on from step"}) == "");
     CHECK(first_difference(numbers, same_end(numbers_of(undisturbed), numbers)) == "");
     CHECK(has_event(run, "mirror", 20));

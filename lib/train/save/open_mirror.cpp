@@ -7,6 +7,7 @@
 #include "checkpoint/checkpoint_files.h"
 #include "config/read.h"
 #include "core/error.h"
+#include "core/files/files.h"
 #include "core/output/log.h"
 #include "plan/training_phases.h"
 
@@ -32,12 +33,20 @@ void refuse_other_settings(CheckpointMirror& mirror, const ExperimentConfig& set
                                  "differ (step ", step, ")", differences, "\n  do: give each run a mirror of its own"));
 }
 
+/// Returns a run's id; empty if the file has been changed by hand.
+std::string run_id_in(const std::filesystem::path& file) {
+    const std::string text = read_file(file), id = text.substr(0, text.find('\n'));
+    return id.find_first_not_of("0123456789abcdef") == id.npos ? id : "";
+}
+
 }  // namespace
 
-std::shared_ptr<CheckpointMirror> open_mirror(const ExperimentConfig& settings, const CheckpointStore& store) {
+std::shared_ptr<CheckpointMirror> open_mirror(const ExperimentConfig& settings, const CheckpointStore& store,
+                                              const std::filesystem::path& id) {
     if (!settings.checkpoint.mirror) return nullptr;
     auto mirror = std::make_shared<CheckpointMirror>(parse_object_url(*settings.checkpoint.mirror, "checkpoint.mirror"));
     const bool is_needed = store.all().empty();
+    mirror->set_run_id(run_id_in(id));
     try {
         mirror->open();
     } catch (const Error& error) {
@@ -45,8 +54,15 @@ std::shared_ptr<CheckpointMirror> open_mirror(const ExperimentConfig& settings, 
         log_warning(concat(error.what(), "\n  checkpoint.mirror is not used at this start; uploads will try again"));
         return mirror;
     }
-    if (is_needed) refuse_other_settings(*mirror, settings);
-    else mirror->require_same_run(store.folder());
+    if (!is_needed) {
+        mirror->require_same_run(store.folder());
+        return mirror;
+    }
+    refuse_other_settings(*mirror, settings);
+    if (const std::string earlier = mirror->run_id(); !earlier.empty()) {
+        write_atomically(id, earlier + "\n");
+        mirror->set_run_id(earlier);
+    }
     return mirror;
 }
 
