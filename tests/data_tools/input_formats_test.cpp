@@ -256,7 +256,8 @@ TEST_CASE("bad inputs end every command with one message, the documented exit co
         {path("text") + " --text-field a,,b", 2, "--text-field \"a,,b\": has an empty name"},
         {path("text") + " --text-field a,b,a", 2, "--text-field \"a,b,a\": names \"a\" twice"},
         {path("text") + " --max-bad 2", 2, "--max-bad"},
-        {path("field") + " " + path("text") + " --text-field words", 3, "has no field \"words\""},
+        {path("field") + " " + path("text") + " --text-field words", 3, "has no field \"words\", only: body"},
+        {path("field") + " --text-field body --id-field name", 3, "has no field \"name\" of --id-field, only: body"},
     };
     write_text(files.folder / "vocab.txt", "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\none\n");
     const std::string commands[] = {

@@ -1,8 +1,36 @@
 #include "shards/check/vocabulary_match.h"
 
+#include <algorithm>
+#include <string>
+#include <vector>
+
 #include "core/error.h"
+#include "core/output/displayable.h"
+#include "core/strings.h"
+#include "tokens/vocabulary/vocabulary_file.h"
 
 namespace bertpretrain {
+
+namespace {
+
+/// Returns how many tokens two vocabularies have, and the first one that differs.
+std::string difference_of(const Vocabulary& vocabulary, const Manifest& manifest, const std::filesystem::path& shards) {
+    const std::int64_t size = vocabulary.size(), theirs = manifest.vocabulary.size;
+    const std::string sizes = concat("it has ", with_thousands(size), " tokens, theirs ", with_thousands(theirs));
+    const std::filesystem::path file = tokenizer_in_folder(shards);
+    if (file.empty()) return sizes;
+    const Vocabulary of_shards = Vocabulary::read(file);
+    if (of_shards.crc32() != manifest.vocabulary.crc32) return sizes + "; that in their folder is not it either";
+    const std::vector<std::string>&ours = vocabulary.tokens(), &others = of_shards.tokens();
+    const auto [here, there] = std::ranges::mismatch(ours, others);
+    if (here == ours.end() && there == others.end()) return sizes + ", with the same text but other rules";
+    if (here == ours.end() || there == others.end())
+        return concat(sizes, ", of which the first ", with_thousands(here - ours.begin()), " are the same");
+    return concat(sizes, "; token ", here - ours.begin(), " is \"", displayable(*here), "\", theirs \"", displayable(*there),
+                  "\"");
+}
+
+}  // namespace
 
 void refuse_other_vocabulary(const std::filesystem::path& shards, const Manifest& manifest, const std::filesystem::path& file,
                              const Vocabulary& vocabulary) {
@@ -10,7 +38,9 @@ void refuse_other_vocabulary(const std::filesystem::path& shards, const Manifest
     if (found != manifest.vocabulary.crc32)
         throw DataError(concat(file.string(), ": is not the vocabulary that the shards of ", shards.string(),
                                " were made with (checksum ", found, ", the manifest says ", manifest.vocabulary.crc32,
-                               ")\n  do: use the vocabulary file in the shards' folder"));
+                               "): ", difference_of(vocabulary, manifest, shards),
+                               "\n  do: use the vocabulary in the shards' folder, or, where it is a model's own, make shards of ",
+                               "the text with it: bertpretrain_data shard TEXT --vocabulary ", file.string()));
 }
 
 void refuse_other_vocabulary(const std::filesystem::path& shards, const std::filesystem::path& vocabulary) {

@@ -60,7 +60,7 @@ void BadRecords::refuse() const {
     throw DataError(concat(
         with_thousands(bad_), " of ", with_thousands(records_), " records are malformed",
         allows_some ? concat(" (", fixed(share, 2), " %), more than --max-bad allows (", fixed(100 * most_, 2), " %)") : "", ":",
-        list(), "\n  do: fix the records, or pass the right --text-field, --format",
+        list(), "\n  do: fix the records, or pass the right --text-field, --id-field, --format",
         allows_some ? ", --encoding or --max-bad" : " or --encoding"));
 }
 

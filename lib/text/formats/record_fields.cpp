@@ -96,7 +96,8 @@ void check_text_fields(const std::string& text) {
 
 std::string missing_field(std::string_view record, const std::string& name, std::string_view option) {
     const Record object = Record::parse(record, nullptr, false);
-    const std::string missing = concat("has no field \"", name, "\", only: ");
+    const std::string missing =
+        concat("has no field \"", name, option == "--id-field" ? "\" of --id-field, only: " : "\", only: ");
     if (!object.is_object()) return missing;
     std::string outer = name;
     const Record* inner = object_for(object, outer);
