@@ -42,7 +42,8 @@ def too_wide(columns, text):
         if not re.fullmatch("-+(  -+)*", line):
             continue
         end = next((n for n in range(number, len(lines)) if not lines[n]), len(lines))
-        wide += [row for row in lines[max(0, number - 1):end] if len(row) > columns and "  " in row.strip()]
+        rows = [row.split(CLEAR_LINE)[-1] for row in lines[max(0, number - 1):end]]  # the first may follow a drawn line
+        wide += [row for row in rows if len(row) > columns and "  " in row.strip()]
     return wide
 
 
