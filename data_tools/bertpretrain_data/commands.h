@@ -12,6 +12,7 @@ void add_vocabulary_command(CLI::App& app);
 void add_deduplicate_command(CLI::App& app);
 void add_tokenize_command(CLI::App& app);
 void add_shard_command(CLI::App& app);
+void add_join_command(CLI::App& app);
 void add_check_command(CLI::App& app);
 
 /// Adds `--rules`, which several commands share. @param rules holds the default and receives the value

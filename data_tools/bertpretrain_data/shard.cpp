@@ -12,6 +12,7 @@
 #include "core/output/log.h"
 #include "core/output/table.h"
 #include "core/strings.h"
+#include "shards/build/join_parts.h"
 #include "shards/build/shard_builder.h"
 #include "tokens/models/folder_tokenizer.h"
 #include "tokens/models/open_tokenizer.h"
@@ -30,17 +31,19 @@ void print_summary(const ShardBuildReport& report) {
         if (const ShardTotals sums = shard_totals(report.manifest, kind); sums.shards > 0)
             table.add({name, with_thousands(sums.shards), with_thousands(sums.rows), with_thousands(sums.tokens),
                        fixed(100 * masked_share(sums), 2) + " %", fixed(mean_length(sums), 1)});
-    std::cout << table.text() << with_thousands(static_cast<std::int64_t>(report.articles)) << " articles, "
-              << bytes_text(report.text_bytes) << " of text in " << duration_text(report.seconds) << " ("
-              << fixed(static_cast<double>(report.text_bytes) / 1e6 / report.seconds, 2) << " MB/s), unigram cross-entropy "
-              << fixed(report.manifest.unigram_cross_entropy, 4) << " nats\n";
+    std::cout << table.text();
+    if (report.articles > 0)
+        std::cout << with_thousands(static_cast<std::int64_t>(report.articles)) << " articles, " << bytes_text(report.text_bytes)
+                  << " of text in " << duration_text(report.seconds) << " ("
+                  << fixed(static_cast<double>(report.text_bytes) / 1e6 / report.seconds, 2) << " MB/s), ";
+    std::cout << "unigram cross-entropy " << fixed(report.manifest.unigram_cross_entropy, 4) << " nats\n";
 }
 
 void print_summary_as_json(const ShardBuildReport& report) {
-    nlohmann::ordered_json json = {{"articles", report.articles},
-                                   {"text_bytes", report.text_bytes},
-                                   {"seconds", report.seconds},
-                                   {"unigram_cross_entropy", report.manifest.unigram_cross_entropy}};
+    nlohmann::ordered_json json;
+    if (report.articles > 0)
+        json = {{"articles", report.articles}, {"text_bytes", report.text_bytes}, {"seconds", report.seconds}};
+    json["unigram_cross_entropy"] = report.manifest.unigram_cross_entropy;
     for (const auto& [name, kind] : {std::pair("training", ShardKind::training), std::pair("held_out", ShardKind::held_out)})
         if (const ShardTotals sums = shard_totals(report.manifest, kind); sums.shards > 0)
             json[name] = {{"shards", sums.shards},
@@ -90,7 +93,21 @@ void take_casing(ShardBuildSettings& settings) {
                            "--compatible-with ", samples.compatible_with, " lowers the text"));
 }
 
+struct JoinRequest {
+    std::filesystem::path folder;
+    bool json = false;
+};
+
 }  // namespace
+
+void add_join_command(CLI::App& app) {
+    CLI::App* const command = app.add_subcommand("join", "Completes a folder of shards whose parts `shard --part` has made");
+    const auto request = std::make_shared<JoinRequest>();
+    command->add_option("FOLDER", request->folder, "Folder with the shards and files of all parts")->required();
+    command->add_flag("--json", request->json, "Print the summary as a JSON object");
+    command->callback(
+        [request] { (request->json ? print_summary_as_json : print_summary)({.manifest = join_parts(request->folder)}); });
+}
 
 void add_shard_command(CLI::App& app) {
     CLI::App* command = app.add_subcommand("shard", "Makes a folder of training and held-out shards from text and a vocabulary");
@@ -131,10 +148,20 @@ void add_shard_command(CLI::App& app) {
     command->add_option("--threads", settings->threads, "Number of threads; 0 means one per core")->capture_default_str();
     command->add_flag("--overwrite", settings->overwrite,
                       "Replace the manifest in the output folder and the shards that it lists");
+    const auto part = std::make_shared<std::string>();
+    split_options.push_back(command->add_option(
+        "--part", *part,
+        "I/N: make only part I of N of the shards, with the same bytes as a whole build. Several processes or hosts make the "
+        "parts, and `bertpretrain_data join` completes the folder"));
     const auto json = std::make_shared<bool>(false);
     command->add_flag("--json", *json, "Print the summary as a JSON object");
-    command->callback([settings, json, sample_options, split_options, reading] {
+    command->callback([settings, json, part, sample_options, split_options, reading] {
         reading.finish();
+        if (!part->empty()) settings->part = parse_part(*part);
+        if (!part->empty() && settings->overwrite)
+            throw ConfigError(
+                "--overwrite cannot be combined with --part, because the parts write into one folder"
+                "\n  do: remove the old folder, or choose another --output");
         SampleSettings& asked = settings->samples;
         sample_options.resolve(asked);
         if (asked.compatible_with != "nothing") {

@@ -87,8 +87,9 @@ json take_list(json& document, const char* name) {
     return list;
 }
 
-Manifest parse_manifest(const std::string& text, const std::string& where) {
-    json document = parse_settings(text, where);
+}  // namespace
+
+Manifest manifest_of(json document, const std::string& where) {
     if (!document.is_object()) throw DataError(concat(where, ": is not a JSON object"));
     const auto version = document.find("format_version");
     if (version != document.end() && version->is_number_integer() && version->get<std::int64_t>() > format_version)
@@ -115,8 +116,6 @@ Manifest parse_manifest(const std::string& text, const std::string& where) {
     return manifest;
 }
 
-}  // namespace
-
 const ShardRecord* Manifest::find(const std::string& file) const {
     const auto found = std::find_if(shards.begin(), shards.end(), [&](const ShardRecord& shard) { return shard.file == file; });
     return found == shards.end() ? nullptr : &*found;
@@ -126,7 +125,7 @@ std::optional<Manifest> read_manifest(const fs::path& folder) {
     const fs::path file = folder / manifest_name;
     if (!fs::exists(file)) return std::nullopt;
     try {
-        return parse_manifest(read_file(file), file.string());
+        return manifest_of(parse_settings(read_file(file), file.string()), file.string());
     } catch (const ConfigError& error) {  // from the strict settings reader; here it means a damaged file
         std::string message = error.what();
         if (const std::string kind = "config error: "; message.starts_with(kind)) message.erase(0, kind.size());
@@ -134,7 +133,7 @@ std::optional<Manifest> read_manifest(const fs::path& folder) {
     }
 }
 
-void write_manifest(const fs::path& folder, const Manifest& manifest) {
+ordered_json manifest_json(const Manifest& manifest) {
     const Frame frame{format_version,      manifest.rules_version,         manifest.settings,
                       manifest.vocabulary, manifest.unigram_cross_entropy, sum_up(manifest)};
     ordered_json document = write_config(frame);
@@ -149,7 +148,11 @@ void write_manifest(const fs::path& folder, const Manifest& manifest) {
         document["shards"].push_back(write_config(shard));
         if (shard.sha256.empty()) document["shards"].back().erase("sha256");
     }
-    write_atomically(folder / manifest_name, document.dump(2, ' ', false, json::error_handler_t::replace) + "\n");
+    return document;
+}
+
+void write_manifest(const fs::path& folder, const Manifest& manifest) {
+    write_atomically(folder / manifest_name, manifest_json(manifest).dump(2, ' ', false, json::error_handler_t::replace) + "\n");
 }
 
 std::optional<ShardKind> shard_kind(const fs::path& file) {
@@ -172,11 +175,28 @@ ShardTotals shard_totals(const Manifest& manifest, ShardKind kind) {
     return totals;
 }
 
+namespace {
+
+/// Whether a folder has the mark of a build or of a part of one.
+bool has_building_mark(const fs::path& folder) {
+    std::error_code failure;
+    const std::vector<fs::path> entries = folder_entries(folder, failure);
+    return std::ranges::any_of(entries, [](const fs::path& entry) {
+        const std::string name = entry.filename().string();
+        return name.starts_with("building") && name.ends_with(".json");
+    });
+}
+
+}  // namespace
+
 void require_complete(const fs::path& folder) {
-    if (fs::exists(folder / building_name) && !fs::exists(folder / manifest_name))
-        throw DataError(concat(folder.string(),
-                               ": its shards are not complete: `bertpretrain_data shard` is still writing them, or was ",
-                               "stopped\n  do: wait for it, or run the same command again"));
+    if (fs::exists(folder / manifest_name) || !has_building_mark(folder)) return;
+    const bool has_parts = !fs::exists(folder / building_name);
+    throw DataError(concat(folder.string(),
+                           ": its shards are not complete: `bertpretrain_data shard` is still writing them, or was ",
+                           "stopped\n  do: ",
+                           has_parts ? "make all parts, and then run `bertpretrain_data join` on the folder"
+                                     : "wait for it, or run the same command again"));
 }
 
 namespace {
@@ -210,10 +230,7 @@ std::vector<fs::path> find_shards(const fs::path& folder, ShardKind kind) {
         throw DataError(
             concat(folder.string(), fs::exists(folder) ? ": is not a folder" : ": does not exist", "; expected ", wanted,
                    "\n  do: make shards with `bertpretrain_data shard` (data_tools/README.md), or name another folder"));
-    if (fs::exists(folder / building_name) && !fs::exists(folder / manifest_name))
-        throw DataError(concat(folder.string(),
-                               ": its shards are not complete: `bertpretrain_data shard` is still writing them, or "
-                               "was stopped\n  do: run the same command again"));
+    require_complete(folder);
     std::vector<fs::path> files = list_files(folder, {".h5", ".hdf5"});
     const std::size_t all = files.size();
     std::erase_if(files, [&](const fs::path& file) { return shard_kind(file) != kind; });

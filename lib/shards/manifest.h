@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include <nlohmann/json_fwd.hpp>
+
 #include "config/field.h"
 #include "core/files/file_digest.h"
 #include "shards/mask_spans.h"
@@ -119,13 +121,17 @@ struct Manifest {
 };
 
 inline constexpr const char* manifest_name = "manifest.json";
-/// Marks a folder whose shards are still being made. A folder that has it but no manifest is incomplete.
+/// Marks a folder whose shards are still being made, by a build that is not divided into parts (build/build_part.h). A folder
+/// that has it, or one of a part, but no manifest is incomplete.
 inline constexpr const char* building_name = "building.json";
 
 /// Returns a folder's manifest, or nullopt if it has none. @throws DataError if it is damaged or of a newer version
 std::optional<Manifest> read_manifest(const std::filesystem::path& folder);
 /// Writes the manifest atomically. @throws DataError
 void write_manifest(const std::filesystem::path& folder, const Manifest& manifest);
+/// The manifest as the JSON of its file, and read from it. @param where named in messages  @throws ConfigError, DataError
+nlohmann::ordered_json manifest_json(const Manifest& manifest);
+Manifest manifest_of(nlohmann::json document, const std::string& where);
 
 enum class ShardKind { training, held_out };
 

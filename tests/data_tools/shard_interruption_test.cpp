@@ -89,7 +89,8 @@ TEST_CASE("a full disk ends shard with exit code 3 and one message, and the same
     }
 }
 
-TEST_CASE("shard killed in the middle leaves a folder that readers refuse, and the same command starts over") {
+TEST_CASE(
+    "shard killed in the middle leaves a folder that readers refuse, and the same command goes on after the finished shards") {
     Corpus corpus;
     corpus.options = GENERATE("", "--objective mlm --best-fit");
     CAPTURE(corpus.options);
@@ -114,12 +115,43 @@ TEST_CASE("shard killed in the middle leaves a folder that readers refuse, and t
 
         const auto again = run_command(corpus.shard("killed"));
         CHECK(again.exit_code == 0);
-        CHECK(contains(again.err, "an earlier run was interrupted"));
+        CHECK(contains(again.err, "an earlier run was interrupted; going on after "));
+        CHECK_FALSE(contains(again.err, "going on after 0 "));
         auto found = content(output);
         CHECK(found.erase("corpus_training_notes.txt") == 1);
         CHECK(found == undisturbed);
         std::filesystem::remove_all(output);
     }
+}
+
+TEST_CASE("after an interruption other settings or text start over, and so does a finished shard that was changed") {
+    Corpus corpus;
+    const std::string third = corpus.path("out/corpus_training_0002.h5");
+    const auto kill_after_three = [&] {
+        std::filesystem::remove_all(corpus.folder / "out");
+        run_command("bash -c '" + corpus.shard("out") + " & pid=$!; while kill -0 $pid && ! [ -e " + third +
+                    " ]; do sleep 0.005; done; kill -9 $pid; wait $pid'");
+    };
+    const auto is_made_again = [&](const std::string& options) {
+        corpus.options = options;
+        const auto again = run_command(corpus.shard("out"));
+        INFO(again.err);
+        CHECK(again.exit_code == 0);
+        CHECK(contains(again.err, "files to build them again"));
+        REQUIRE(run_command(corpus.shard("undisturbed") + " --overwrite").exit_code == 0);
+        CHECK(content(corpus.folder / "out") == content(corpus.folder / "undisturbed"));
+        corpus.options = "";
+    };
+    kill_after_three();
+    is_made_again("--seed 7");
+    kill_after_three();
+    std::string bytes = read_text(corpus.folder / "out/corpus_training_0000.h5");
+    bytes.back() = static_cast<char>(bytes.back() + 1);
+    write_text(corpus.folder / "out/corpus_training_0000.h5", bytes);
+    is_made_again("");
+    kill_after_three();
+    write_text(corpus.folder / "text.txt", read_text(corpus.folder / "text.txt") + "\nw1 w2 w3 .\n");
+    is_made_again("");
 }
 
 TEST_CASE("a second run on the same folder is refused") {

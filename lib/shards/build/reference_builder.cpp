@@ -54,7 +54,7 @@ ShardBuildReport build_reference_shards(const ShardBuildSettings& settings, cons
         if (failure) throw DataError(concat(text.string(), ": cannot be read (", failure.message(), ")"));
     }
     BuildProgress progress;
-    ShardFolder folder(settings.output, settings.samples, vocabulary, settings.vocabulary, names, settings.overwrite);
+    ShardFolder folder(settings.output, {settings.samples, settings.vocabulary, names, settings.overwrite}, vocabulary);
     progress.begin(bytes);
     const SampleRules rules = sample_rules(settings.samples, vocabulary);
     const std::size_t threads = settings.threads > 0 ? settings.threads : available_cores();

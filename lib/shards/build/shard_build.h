@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "shards/build/build_part.h"
 #include "shards/manifest.h"
 #include "text/formats/input_settings.h"
 
@@ -25,6 +26,7 @@ struct ShardBuildSettings {
     double most_unknown = 1;                      ///< share of a text's tokens that may be unknown; not with `compatible_with`
     std::size_t threads = 0;                      ///< 0: one per core
     bool overwrite = false;                       ///< replace the shards and manifest in the output folder
+    BuildPart part = {};                          ///< the shards that are made
 };
 
 struct ShardBuildReport {

@@ -8,13 +8,12 @@
 #include "core/output/log.h"
 #include "core/strings.h"
 #include "core/threads/threads.h"
-#include "shards/build/article_contents.h"
-#include "shards/build/article_split.h"
 #include "shards/build/build_progress.h"
 #include "shards/build/build_request.h"
 #include "shards/build/reference_builder.h"
 #include "shards/build/sample_group.h"
 #include "shards/build/shard_folder.h"
+#include "shards/build/shard_plan.h"
 #include "shards/build/text_articles.h"
 #include "shards/build/text_fit.h"
 #include "shards/build/token_spill.h"
@@ -26,75 +25,36 @@ namespace {
 /// Returns tokenization's approximate share of the total time, for the remaining time shown.
 double share_of_tokenization(std::int64_t duplicate_factor) { return 1 / (1 + 0.6 * static_cast<double>(duplicate_factor)); }
 
-/// @param shards the number of training shards
-std::string shard_name(const std::string& name, std::int64_t shards, ShardKind kind, std::size_t number) {
-    std::string digits = std::to_string(number);
-    const std::size_t width = std::max<std::size_t>(4, std::to_string(shards).size());
-    digits.insert(0, digits.size() < width ? width - digits.size() : 0, '0');
-    return name + (kind == ShardKind::training ? "_training_" : "_test_") + digits + ".h5";
-}
-
-/// Lists the groups of each shard, training shards first.
-struct ShardPlan {
-    struct Shard {
-        std::string file;
-        std::uint32_t first_group = 0, groups = 0;
-    };
-    std::vector<std::uint32_t> group_of;  ///< article index -> group
-    std::uint32_t groups = 0;
-    std::vector<Shard> shards;
-
-    std::vector<std::string> files() const {
-        std::vector<std::string> names;
-        for (const Shard& shard : shards) names.push_back(shard.file);
-        return names;
-    }
-};
-
-ShardPlan plan_shards(const ShardBuildSettings& settings, const TextArticles& articles, std::size_t threads) {
-    const double fraction = settings.samples.held_out_fraction;
-    const std::int64_t training = settings.shards.value_or(default_shards(articles.total_bytes(), articles.size(), fraction));
-    const std::int64_t held_out = fraction > 0 ? settings.held_out_shards.value_or(training) : 0;
-    std::vector<std::uint64_t> keys;
-    if (fraction > 0) keys = content_keys(articles, settings.samples.seed, threads);
-    ArticleSplit split = split_articles(articles.sentence_counts(), keys,
-                                        {training, held_out, fraction, settings.samples.seed, articles.total_bytes(),
-                                         static_cast<std::uint64_t>(settings.samples.group_mib) << 20});
-    ShardPlan plan{std::move(split.group_of), split.training_groups + split.held_out_groups, {}};
-    const auto add = [&](ShardKind kind, std::int64_t shards, std::uint32_t groups) {
-        for (std::int64_t s = 0; s < shards; ++s) {
-            const std::uint32_t each = groups / static_cast<std::uint32_t>(shards);
-            const std::uint32_t first = plan.shards.empty() ? 0 : plan.shards.back().first_group + plan.shards.back().groups;
-            plan.shards.push_back({shard_name(settings.name, training, kind, static_cast<std::size_t>(s)), first, each});
-        }
-    };
-    add(ShardKind::training, training, split.training_groups);
-    add(ShardKind::held_out, held_out, split.held_out_groups);
-    return plan;
-}
-
 /// A part of the text in the spill's format.
 struct TokenizedPart {
     std::vector<std::int32_t> words;
     std::vector<std::size_t> ends;  ///< index in `words` after each article
 };
 
-TokenizedPart tokenize_part(const TextArticles& articles, const TextPart& place, const Tokenizer& tokenizer) {
+/// @param is_wanted whether an article is tokenized; by its index
+TokenizedPart tokenize_part(const TextArticles& articles, const TextPart& place, const Tokenizer& tokenizer,
+                            const std::function<bool(std::size_t article)>& is_wanted) {
     const std::string text = articles.read(place);
     TokenizedPart part;
     part.words.reserve(text.size() / 3);
     std::optional<ArticleWords> open;
+    bool is_in_article = false, wants_it = false;
     std::string spaced;
     const auto close = [&] {
-        if (!open) return;
-        open->finish();
+        if (!is_in_article) return;
+        is_in_article = false;
+        if (open) open->finish();
         open.reset();
         part.ends.push_back(part.words.size());
     };
     for_each_sentence(text, [&](std::string_view sentence) {
         if (sentence.empty()) return close();
-        const bool follows = open.has_value() && tokenizer.keeps_spaces();  // after a sentence, and so after a space
-        if (!open) open.emplace(part.words, place.first_article + static_cast<std::uint32_t>(part.ends.size()));
+        const std::size_t article = place.first_article + part.ends.size();
+        const bool follows = is_in_article && tokenizer.keeps_spaces();  // after a sentence, and so after a space
+        if (!is_in_article) wants_it = is_wanted(article);
+        is_in_article = true;
+        if (!wants_it) return;
+        if (!open) open.emplace(part.words, static_cast<std::uint32_t>(article));
         open->add_sentence([&](std::vector<std::int32_t>& ids) {
             tokenizer.encode(follows ? std::string_view(spaced.assign(1, ' ').append(sentence)) : sentence, ids);
         });
@@ -105,15 +65,18 @@ TokenizedPart tokenize_part(const TextArticles& articles, const TextPart& place,
     return part;
 }
 
-/// Tokenizes all articles into the spill, each into its group.
-void tokenize(const TextArticles& articles, const Tokenizer& tokenizer, const std::vector<std::uint32_t>& group_of,
-              std::size_t threads, TokenSpill& spill, const std::function<void(double bytes)>& advance) {
-    const auto produce = [&](std::size_t p) { return tokenize_part(articles, articles.parts()[p], tokenizer); };
+/// Tokenizes the articles of the plan's shards into the spill, each into its group.
+void tokenize(const TextArticles& articles, const Tokenizer& tokenizer, const ShardPlan& plan, std::size_t threads,
+              TokenSpill& spill, const std::function<void(double bytes)>& advance) {
+    const std::vector<std::uint8_t> wanted = plan.wanted_groups();
+    const auto is_wanted = [&](std::size_t article) { return wanted[plan.group_of[article]] != 0; };
+    const auto produce = [&](std::size_t p) { return tokenize_part(articles, articles.parts()[p], tokenizer, is_wanted); };
     const auto add = [&](std::size_t p, const TokenizedPart& part) {
         const TextPart& place = articles.parts()[p];
         std::size_t begin = 0;
         for (std::size_t a = 0; a < part.ends.size(); ++a) {
-            spill.add(group_of[place.first_article + a], std::span(part.words).subspan(begin, part.ends[a] - begin));
+            if (part.ends[a] > begin)
+                spill.add(plan.group_of[place.first_article + a], std::span(part.words).subspan(begin, part.ends[a] - begin));
             begin = part.ends[a];
         }
         advance(static_cast<double>(place.bytes));
@@ -217,16 +180,30 @@ ShardBuildReport build_shards(const ShardBuildSettings& settings) {
     const SentenceText text(settings.texts, settings.reading, threads, settings.output);
     const TextArticles articles(text.files());
     judge_fit(settings, articles, *tokenizer, threads, is_new);
-    const ShardPlan plan = plan_shards(settings, articles, threads);
-    ShardFolder folder(settings.output, settings.samples, vocabulary, settings.vocabulary, plan.files(), settings.overwrite);
-    progress.begin(articles.total_bytes());
+    ShardPlan plan = plan_shards(settings, articles, threads);
+    const std::size_t all_shards = plan.shards.size();
+    if (static_cast<std::size_t>(settings.part.count) > all_shards)
+        throw ConfigError(
+            concat("--part ", settings.part.number, "/", settings.part.count, ": there are only ", all_shards,
+                   " shards, expected as many as parts\n  do: use fewer parts, or more --shards and --held-out-shards"));
+    ShardFolder folder(
+        settings.output,
+        {settings.samples, settings.vocabulary, plan.files(), settings.overwrite, settings.part, articles.digests()}, vocabulary);
+    const std::vector<std::string> own = settings.part.files_of(plan.files());
+    plan.keep([&](const std::string& file) { return std::ranges::count(own, file) > 0 && !folder.has(file); });
+    const double left = static_cast<double>(plan.shards.size()) / static_cast<double>(all_shards);
+    progress.begin(static_cast<std::uint64_t>(static_cast<double>(articles.total_bytes()) * left));
     log_info(concat(with_thousands(static_cast<std::int64_t>(articles.size())), " articles, ", bytes_text(articles.total_bytes()),
-                    " of text, into ", plan.shards.size(), plan.shards.size() == 1 ? " shard" : " shards"));
-    TokenSpill spill(settings.output, plan.groups);
-    const double tokenization = share_of_tokenization(settings.samples.duplicate_factor);
-    tokenize(articles, *tokenizer, plan.group_of, threads, spill, [&](double bytes) { progress.advance(bytes * tokenization); });
-    write_shards(plan, spill, sample_rules(settings.samples, vocabulary), threads, folder,
-                 [&](double share) { progress.advance(share * (1 - tokenization) * progress.total()); });
+                    " of text, into ", all_shards, all_shards == 1 ? " shard" : " shards",
+                    plan.shards.size() < all_shards ? concat(", of which ", plan.shards.size(), " are made now") : ""));
+    if (!plan.shards.empty()) {
+        TokenSpill spill(settings.output, plan.groups);
+        const double tokenization = share_of_tokenization(settings.samples.duplicate_factor);
+        tokenize(articles, *tokenizer, plan, threads, spill,
+                 [&](double bytes) { progress.advance(bytes * left * tokenization); });
+        write_shards(plan, spill, sample_rules(settings.samples, vocabulary), threads, folder,
+                     [&](double share) { progress.advance(share * (1 - tokenization) * progress.total()); });
+    }
     const std::vector<FileDigest>& corpus = text.extracted_from().empty() ? articles.digests() : text.extracted_from();
     return {folder.finish(corpus), articles.size(), articles.total_bytes(), progress.seconds()};
 }
