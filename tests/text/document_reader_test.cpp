@@ -107,6 +107,12 @@ TEST_CASE("CSV follows RFC 4180: quoted fields may hold delimiters, line breaks 
     CHECK(documents_of("id\ttext\n1\tOne, two.\n", settings) == Lines{"2|1|One, two."});
 }
 
+TEST_CASE("the header of a second table that was appended to the first is no record") {
+    for (const std::string mark : {"", "\xEF\xBB\xBF"})
+        CHECK_THAT(failure_to_read("id,text\n1,One is.\n" + mark + "id,text\n2,Two is.\n"),
+                   Contains("corpus:3: repeats the header, as where tables are joined"));
+}
+
 TEST_CASE("a table of random fields is read as it was written, across chunks") {
     std::string table = "id,text,note\n";
     Lines expected;
@@ -266,6 +272,13 @@ TEST_CASE("another encoding is converted, and text that does not have it is refu
     CHECK_THAT(failure_to_read({"\xFF\xFEK\0\xE4", 5}, settings),
                Contains("in the middle of a character of UTF-16LE, at byte 4"));
     CHECK_THAT(failure_to_read({"\xFF\xFEK\0\0\xDC.\0", 8}, settings), Contains("byte 4 is not UTF-16LE"));
+    settings.encoding = "latin-1";
+    const std::string utf8 = "Größe des Büros.\n";
+    CHECK_THAT(failure_to_read(utf8, settings), Contains("is UTF-8 already, and would be garbled by --encoding latin-1"));
+    CHECK_THAT(failure_to_read(std::string(300'000, 'a') + "\n" + utf8, settings), Contains("is UTF-8 already"));
+    CHECK(documents_of(utf8 + "K\xE4se.\n", settings).size() == 1);
+    settings.encoding = "UTF-8";
+    CHECK(documents_of(utf8, settings) == Lines{"1||Größe des Büros."});
     settings.encoding = "klingon";
     CHECK_THAT(failure_to_read<ConfigError>("One.\n", settings), Contains("--encoding klingon"));
 }

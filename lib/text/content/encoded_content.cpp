@@ -7,6 +7,7 @@
 #include <iconv.h>
 
 #include "core/error.h"
+#include "core/utf8_check.h"
 #include "text/content/bytes_in_memory.h"
 
 namespace bertpretrain {
@@ -24,6 +25,26 @@ iconv_t open_converter(const std::string& encoding) {
     return converter != no_converter() ? converter : ::iconv_open("UTF-8", plain.c_str());
 }
 
+bool is_name_of_utf8(std::string name) {
+    std::erase_if(name, [](char c) { return c == '-' || c == '_'; });
+    return name == "utf8" || name == "UTF8";
+}
+
+/// Returns how many bytes at the end of a text begin a character of UTF-8 that they do not complete.
+std::size_t cut_bytes(std::string_view text) {
+    for (std::size_t count = 1; count <= std::min<std::size_t>(3, text.size()); ++count) {
+        const auto byte = static_cast<unsigned char>(text[text.size() - count]);
+        if (byte < 0x80) return 0;
+        if (byte < 0xC0) continue;
+        const std::size_t whole = byte < 0xE0 ? 2 : byte < 0xF0 ? 3 : 4;
+        return count < whole ? count : 0;
+    }
+    return 0;
+}
+
+/// Text in another encoding is hardly ever UTF-8 from its beginning to so many characters of several bytes.
+constexpr std::int64_t enough_wide = 2;
+
 }  // namespace
 
 void check_encoding(const std::string& encoding) {
@@ -39,12 +60,13 @@ EncodedContent::EncodedContent(std::unique_ptr<Content> content, std::string nam
       name_(std::move(name)),
       encoding_(std::move(encoding)),
       named_by_(named_by),
+      may_be_utf8_(named_by == NamedBy::option && !is_name_of_utf8(encoding_)),
       converter_(open_converter(encoding_)) {
     check(converter_ != no_converter(), "the encoding ", encoding_, " is not known");
 }
 
 std::string converted_head(std::string_view head, const std::string& encoding) {
-    EncodedContent content(std::make_unique<BytesInMemory>(head), "", encoding);
+    EncodedContent content(std::make_unique<BytesInMemory>(head), "", encoding, EncodedContent::NamedBy::mark);
     std::string converted(3 * head.size() + 1, '\0');
     std::size_t filled = 0;
     try {
@@ -62,7 +84,23 @@ bool EncodedContent::fill() {
     const std::size_t left = encoded_.size();
     encoded_.resize(left + encoded_bytes);
     encoded_.resize(left + content_->read(encoded_.data() + left, encoded_bytes));
-    return encoded_.size() > left;
+    const std::string_view added = std::string_view(encoded_).substr(left);
+    refuse_utf8(added, added.empty());
+    return !added.empty();
+}
+
+void EncodedContent::refuse_utf8(std::string_view added, bool is_end) {
+    if (!may_be_utf8_) return;
+    unchecked_.append(added);
+    const std::string_view whole =
+        std::string_view(unchecked_).substr(0, unchecked_.size() - (is_end ? 0 : cut_bytes(unchecked_)));
+    may_be_utf8_ = is_utf8(whole);
+    wide_ += std::ranges::count_if(whole, [](char c) { return (c & '\xC0') == '\xC0'; });
+    if (may_be_utf8_ && wide_ >= enough_wide)
+        throw DataError(concat(name_, ": is UTF-8 already, and would be garbled by --encoding ", encoding_,
+                               "\n  do: leave out --encoding; where other inputs need it, convert those first: iconv -f ",
+                               encoding_, " -t UTF-8 FILE >NEW"));
+    unchecked_.erase(0, whole.size());
 }
 
 /// Converts the next bytes; returns false at the end.

@@ -19,17 +19,22 @@ public:
     EncodedContent(std::unique_ptr<Content> content, std::string name, std::string encoding, NamedBy named_by = NamedBy::option);
     ~EncodedContent() override;
 
-    /// @throws DataError naming the first byte that the encoding does not have, or a character that the file's end cuts
+    /// @throws DataError naming the first byte that the encoding does not have, or a character that the file's end cuts; and for
+    /// text that is UTF-8 already, which --encoding would garble
     std::size_t read(char* into, std::size_t size) override;
     std::uint64_t bytes_read() const override { return content_->bytes_read(); }
 
 private:
     bool convert();
     bool fill();
+    void refuse_utf8(std::string_view added, bool is_end);
 
     std::unique_ptr<Content> content_;
     std::string name_, encoding_;
     NamedBy named_by_;
+    bool may_be_utf8_;       ///< what was read so far is UTF-8, and --encoding names another encoding
+    std::int64_t wide_ = 0;  ///< characters of several bytes in it
+    std::string unchecked_;  ///< the beginning of a character that the bytes read so far cut
     void* converter_;
     std::string encoded_;  ///< bytes that are not yet converted begin at used_
     std::size_t used_ = 0;

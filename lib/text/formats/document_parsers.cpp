@@ -52,8 +52,17 @@ private:
     std::string text_;
 };
 
+/// Whether a record is the header of another table that was appended to the first, whose first name may have a byte order mark.
+bool is_header(const std::vector<std::string>& values, const TableColumns& columns) {
+    if (values.size() != columns.count || columns.count < 2) return false;
+    std::string_view first = values.front();
+    if (first.starts_with("\xEF\xBB\xBF")) first.remove_prefix(3);
+    return first == columns.names.front() && std::equal(values.begin() + 1, values.end(), columns.names.begin() + 1);
+}
+
 std::string problem_of_record(const TableRecord& record, const std::vector<std::string>& values, const TableColumns& columns) {
     if (record.fault != nullptr) return record.fault;
+    if (is_header(values, columns)) return "repeats the header, as where tables are joined; remove this line";
     if (values.size() != columns.count) return concat("has ", values.size(), " fields, expected ", columns.count);
     const bool is_text = std::ranges::all_of(columns.texts, [&](std::size_t column) { return is_utf8(values[column]); });
     return is_text ? "" : "its text is not UTF-8; --encoding names another encoding";
@@ -81,7 +90,7 @@ TableColumns read_header(const std::string& header, char delimiter, const Record
                                    "\n  do: name the column with ", option, ", or pass --format text if this is no table"));
         return static_cast<std::size_t>(found - names.begin());
     };
-    TableColumns columns{names.size(), {}, {}, delimiter};
+    TableColumns columns{names.size(), {}, {}, delimiter, names};
     const auto is_column = [&](const std::string& name) { return std::ranges::find(names, name) != names.end(); };
     for (const std::string& name : text_fields(fields.text, is_column)) columns.texts.push_back(column_of(name, "--text-field"));
     if (!fields.id.empty()) columns.id = column_of(fields.id, "--id-field");

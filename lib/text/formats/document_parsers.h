@@ -27,6 +27,7 @@ struct TableColumns {
     std::vector<std::size_t> texts;  ///< joined by line ends
     std::optional<std::size_t> id;
     char delimiter = ',';
+    std::vector<std::string> names = {};
 };
 
 /// Reads a table's header. @param file its name @throws DataError when it lacks a field, naming those that it has
