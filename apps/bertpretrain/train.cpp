@@ -19,6 +19,7 @@
 #include "core/strings.h"
 #include "core/threads/thread_traces.h"
 #include "model/tensor_memory.h"
+#include "parallel/together.h"
 #include "plan/training_phases.h"
 #include "telemetry/loss_picture.h"
 #include "telemetry/metrics_file.h"
@@ -26,6 +27,7 @@
 #include "train/make_trainer.h"
 #include "train/records/run_folder.h"
 #include "train/start/choose_phase.h"
+#include "train/start/later_phases.h"
 #include "train/stop/exit_record.h"
 #include "train/stop/hung_run.h"
 
@@ -178,6 +180,9 @@ int train_as(const Launch& launch, const std::vector<TrainingPhase>& phases, con
         if (!connection.world) {
             connection.world = connect_ranks(any, launch, connection.device);
             next = choose_phase(*connection.world, phases, folder, options.resume);
+            together(*connection.world, [&] {
+                if (launch.rank == 0) check_later_phases(phases, next);
+            });
         }
         if (next > 0) options.resume = {};
         if (launch.rank == 0) announce(phases, next, record);

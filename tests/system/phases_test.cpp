@@ -133,6 +133,26 @@ TEST_CASE("a stop signal in a phase ends the run with its code, and the same com
     check_the_same(undisturbed().run, moved);
 }
 
+TEST_CASE("shards that a later phase cannot use end the run before the first phase") {
+    NEEDS_TRAIN();
+    const TemporaryFolder folder;
+    const auto refused = [&](const json& data, const std::string& words) {
+        const json all{{"phases", {json{{"name", "main"}}, json{{"name", "decay"}, {"data", data}}}}};
+        const CommandResult result = train(write_experiment(folder, all), folder / "run");
+        INFO(result.err);
+        CHECK(result.exit_code == 3);
+        CHECK(missing_words(result.err, {"phase decay, which trains later: ", words}) == "");
+        CHECK_FALSE(fs::exists(folder / "run/phases/01_main/checkpoints"));
+    };
+    refused({{"training_shards", (folder / "typo").string()}}, "typo: does not exist");
+    refused({{"sequence_length", 32}}, "are 64 tokens long, expected 32");
+    write_text(folder / "words.txt", read_text(sample_data().vocabulary) + "zzzz\n");
+    REQUIRE(run_command(data_program + " shard " + sample_data().text.string() + " --vocabulary " +
+                        (folder / "words.txt").string() + " --sequence-length 64 --output " + (folder / "other").string())
+                .exit_code == 0);
+    refused({{"training_shards", (folder / "other").string()}}, "were made with another vocabulary");
+}
+
 TEST_CASE("a finished phase keeps its settings, and the run its phases") {
     NEEDS_TRAIN();
     const TemporaryFolder folder;
