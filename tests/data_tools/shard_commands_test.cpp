@@ -83,6 +83,22 @@ TEST_CASE("shard reads text as cased where the vocabulary was trained on cased t
     CHECK(run_command(corpus.shard("--overwrite --cased", "own.txt")).exit_code == 2);
 }
 
+TEST_CASE("shard warns where a tokenizer that keeps white space gets indented text, whose white space the rows lack") {
+    const Corpus corpus;
+    write_text(corpus.folder / "code.txt", "def f(x):\n    return x\n\ndef g(x):\n    y = x\n    return y\n\n");
+    const std::string made = program + " shard " + corpus.path("code.txt") + " --held-out-fraction 0 --output ";
+    REQUIRE(run_command(program + " vocabulary " + corpus.path("code.txt") + " --model bpe --size 280 --output " +
+                        corpus.path("bpe.json"))
+                .exit_code == 0);
+    const auto of_bytes = run_command(made + corpus.path("bytes") + " --vocabulary " + corpus.path("bpe.json"));
+    CHECK(of_bytes.exit_code == 0);
+    CHECK(contains(of_bytes.err, "60 % of the lines are indented, as code is"));
+    const auto of_words =
+        run_command(made + corpus.path("words") + " --max-unknown 1 --vocabulary " + corpus.path("vocabulary.txt"));
+    CHECK(of_words.exit_code == 0);
+    CHECK_FALSE(contains(of_words.err, "are indented"));
+}
+
 TEST_CASE("a small text becomes one training and one held-out shard, and one warning counts shards with a single article") {
     const Corpus corpus;
     REQUIRE(run_command(corpus.shard("")).exit_code == 0);

@@ -9,6 +9,7 @@
 #include "shards/build/build_request.h"
 #include "shards/build/shard_builder.h"
 #include "shards/check/shard_checker.h"
+#include "shards/check/vocabulary_match.h"
 #include "shards/dynamic_masking.h"
 #include "shards/shard_reader.h"
 #include "support/catch.h"
@@ -94,6 +95,27 @@ TEST_CASE(
     CHECK(texts == expected);
     for (std::size_t i = 0; i < rows.input_ids_RS.size(); ++i)
         if (rows.input_mask_RS[i] == 0) REQUIRE(rows.input_ids_RS[i] == pad_id);
+}
+
+TEST_CASE("a tokenizer with the shards' tokens that reads text in another way is refused, and so is a changed one beside them") {
+    json definition = byte_level_with_roles();
+    const TextWithTokenizer files(definition);
+    build_shards(files.settings());
+    const auto shards = files.folder / "shards", given = files.folder / "given.json", own = shards / "tokenizer.json";
+    const auto refusal_of = [&](const std::filesystem::path& file) -> std::string {
+        try {
+            refuse_other_vocabulary(shards, file);
+        } catch (const DataError& error) { return error.what(); }
+        return "";
+    };
+    CHECK(refusal_of(given).empty());
+    write_text(given, definition.dump(3));  // another file that says the same
+    CHECK(refusal_of(given).empty());
+    definition["normalizer"] = {{"type", "Lowercase"}};
+    write_text(given, definition.dump());
+    CHECK_THAT(refusal_of(given), Catch::Contains("but reads text in another way than tokenizer.json there, such as \""));
+    write_text(own, definition.dump());
+    CHECK_THAT(refusal_of(own), Catch::Contains("was changed after the shards were made: its SHA-256 is"));
 }
 
 TEST_CASE("stored and dynamic masks of a tokenizer.json use its mask token and never put another special token") {

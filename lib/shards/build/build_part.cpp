@@ -13,7 +13,7 @@
 namespace bertpretrain {
 namespace {
 
-constexpr std::int64_t most_parts = 10'000;
+constexpr std::int64_t most_build_parts = 10'000;
 constexpr std::string_view name_begin = "building_", name_middle = "_of_", name_end = ".json";
 
 std::string with_numbers(std::string_view name, const BuildPart& part) {
@@ -27,7 +27,7 @@ std::optional<BuildPart> part_of(std::string_view number, std::string_view count
         return failure == std::errc() && rest == text.data() + text.size();
     };
     if (!read(number, part.number) || !read(count, part.count)) return std::nullopt;
-    if (part.number < 1 || part.number > part.count || part.count > most_parts) return std::nullopt;
+    if (part.number < 1 || part.number > part.count || part.count > most_build_parts) return std::nullopt;
     return part;
 }
 
@@ -56,7 +56,7 @@ BuildPart parse_part(std::string_view text) {
     const std::size_t slash = text.find('/');
     if (slash != text.npos)
         if (const auto part = part_of(text.substr(0, slash), text.substr(slash + 1))) return *part;
-    throw ConfigError(concat("--part ", text, ": expected I/N with 1 <= I <= N <= ", with_thousands(most_parts),
+    throw ConfigError(concat("--part ", text, ": expected I/N with 1 <= I <= N <= ", with_thousands(most_build_parts),
                              ", such as 2/4 for the second of four parts"));
 }
 

@@ -177,7 +177,9 @@ ShardBuildReport build_shards(const ShardBuildSettings& settings) {
     BuildProgress progress;
     check_empty(settings.output, settings.overwrite);  // before a long extraction
     const bool is_new = !std::filesystem::exists(settings.output);
-    const SentenceText text(settings.texts, settings.reading, threads, settings.output);
+    InputSettings reading = settings.reading;
+    reading.warns_of_indentation = tokenizer->keeps_spaces();
+    const SentenceText text(settings.texts, reading, threads, settings.output);
     const TextArticles articles(text.files());
     judge_fit(settings, articles, *tokenizer, threads, is_new);
     ShardPlan plan = plan_shards(settings, articles, threads);

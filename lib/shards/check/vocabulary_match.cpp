@@ -5,8 +5,11 @@
 #include <vector>
 
 #include "core/error.h"
+#include "core/files/sha256.h"
 #include "core/output/displayable.h"
 #include "core/strings.h"
+#include "tokens/models/open_tokenizer.h"
+#include "tokens/models/tokenizer_difference.h"
 #include "tokens/vocabulary/vocabulary_file.h"
 
 namespace bertpretrain {
@@ -30,6 +33,25 @@ std::string difference_of(const Vocabulary& vocabulary, const Manifest& manifest
                   "\"");
 }
 
+/// Compares what the tokens do not say: normalizer, splits and merges of a tokenizer with rules of its own.
+void refuse_other_rules(const std::filesystem::path& shards, const Manifest& manifest, const std::filesystem::path& file) {
+    const std::filesystem::path own = tokenizer_in_folder(shards);
+    const std::string& recorded = manifest.vocabulary.sha256;
+    if (recorded.empty() || own.empty()) return;
+    const auto digest = [](const std::filesystem::path& of) { return hexadecimal(sha256(read_tokenizer_file(of))); };
+    const std::string found = digest(own);
+    if (found != recorded)
+        throw DataError(concat(own.string(), ": was changed after the shards were made: its SHA-256 is ", found,
+                               ", the manifest says ", recorded, "\n  do: copy the file again, or make the shards again"));
+    if (digest(file) == recorded) return;
+    const auto text = text_read_differently(*open_tokenizer(file, Casing::cased), *open_tokenizer(own, Casing::cased));
+    if (text)
+        throw DataError(
+            concat(file.string(), ": has the tokens of the shards of ", shards.string(), ", but reads text in another ",
+                   "way than ", own.filename().string(), " there, such as \"", displayable(*text),
+                   "\"\n  do: make shards of the text with it: bertpretrain_data shard TEXT --vocabulary ", file.string()));
+}
+
 }  // namespace
 
 void refuse_other_vocabulary(const std::filesystem::path& shards, const Manifest& manifest, const std::filesystem::path& file,
@@ -41,6 +63,7 @@ void refuse_other_vocabulary(const std::filesystem::path& shards, const Manifest
                                "): ", difference_of(vocabulary, manifest, shards),
                                "\n  do: use the vocabulary in the shards' folder, or, where it is a model's own, make shards of ",
                                "the text with it: bertpretrain_data shard TEXT --vocabulary ", file.string()));
+    refuse_other_rules(shards, manifest, file);
 }
 
 void refuse_other_vocabulary(const std::filesystem::path& shards, const std::filesystem::path& vocabulary) {

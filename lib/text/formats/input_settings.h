@@ -16,6 +16,7 @@ struct InputSettings {
     std::string text_field = "text", id_field;  ///< of JSONL, CSV, TSV and Parquet; an empty id_field: documents have no ids
     std::string letters = "auto";               ///< apart: each letter is a word; together; auto: apart in FASTA
     std::string encoding;                       ///< iconv's name for it; empty: UTF-8
+    bool warns_of_indentation = false;          ///< for a tokenizer to which white space matters
     double most_bad = 0.001;                    ///< share of the records that may be malformed
     ProseRules prose;                           ///< what is kept of dumps
     SentenceRules sentences;                    ///< how paragraphs are split

@@ -32,6 +32,9 @@ bool ends_in_stop(std::string_view line) {
 }  // namespace
 
 void LayoutSample::add(std::string_view text) {
+    for_each_universal_line(text, [&](std::string_view line) {
+        if (!is_blank_line(line) && ascii_white_space.find(line.front()) != std::string_view::npos) ++indented_;
+    });
     std::vector<std::string_view> block;
     for_each_bare_line(text, [&](std::string_view line) {
         if (!line.empty()) return block.push_back(line);

@@ -1,6 +1,7 @@
 #pragma once
 // What a line and an empty line mean in the files of a corpus: decided once, from a sample.
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -26,6 +27,8 @@ public:
     /// Call it before the pieces of each file of plain text.
     void begin_file() { ++files_; }
     bool empty() const { return lines_ == 0; }
+    /// Share of the lines, blank ones aside, that begin with white space.
+    double indented() const { return static_cast<double>(indented_) / static_cast<double>(std::max<std::size_t>(lines_, 1)); }
 
     /// Returns what the settings ask for, and decides what they leave to the sample:
     /// - Lines are wrapped if most of them, within blocks between empty lines, end inside a sentence, and so close to the same
@@ -44,7 +47,7 @@ private:
     void add_block(const std::vector<std::string_view>& lines);
     bool is_wrapped() const;
 
-    std::size_t files_ = 0, lines_ = 0, long_lines_ = 0, blocks_ = 0, single_lines_ = 0;
+    std::size_t files_ = 0, lines_ = 0, long_lines_ = 0, blocks_ = 0, single_lines_ = 0, indented_ = 0;
     std::vector<InnerLine> inner_;  ///< lines that another line of their block follows
 };
 

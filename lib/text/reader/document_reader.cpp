@@ -7,6 +7,7 @@
 #include "core/error.h"
 #include "core/files/input_file.h"
 #include "core/output/log.h"
+#include "core/strings.h"
 #include "text/content/byte_order_mark.h"
 #include "text/content/byte_source.h"
 #include "text/content/encoded_content.h"
@@ -163,6 +164,12 @@ void DocumentReader::decide(Kind kind, const LayoutSample& sample) {
     layouts_[static_cast<std::size_t>(kind)] = layout;
     const bool decided = (settings_.lines == "auto" && !settings_.sentences.none) || settings_.documents == "auto";
     if (decided && !sample.empty()) log_info(concat(name_of(kind), ": ", description_of(layout, kind == Kind::text)));
+    constexpr double many_indented = 0.1;
+    if (settings_.warns_of_indentation && sample.indented() > many_indented)
+        log_warning(concat(name_of(kind), ": ", fixed(100 * sample.indented(), 0), " % of the lines are indented, as code is; ",
+                           "the rows have neither the white space at the ends of lines nor the line ends, but `tokenize`, ",
+                           "`predict` and `embed` keep both\n  do: if they matter, write them as characters of their own ",
+                           "(data_tools/OWN_TEXT.md, \"Code\")"));
 }
 
 std::unique_ptr<DocumentSource> DocumentReader::source_of(Opened opened) {
