@@ -101,6 +101,8 @@ HttpRequest ObjectRequests::http_request(const ObjectRequest& request, const Pla
     http.method = request.method;
     http.url = place.url.empty() ? concat(place.origin, path, query.empty() ? "" : "?", query) : place.url;
     http.headers = request.headers;
+    if (!credentials_ && place.origin != folder_.root)  // a redirection to another server, which may not see a token
+        std::erase_if(http.headers, [](const std::string& line) { return line.starts_with("Authorization:"); });
     http.body = request.body;
     http.source = request.source;
     http.sink = request.sink;
@@ -130,7 +132,8 @@ std::optional<ObjectRequests::Place> ObjectRequests::redirection(const ObjectReq
             return place_ = place_on_aws(region);  // of all later requests too
         }
     }
-    const std::string to = header("location");
+    std::string to = header("location");
+    if (to.starts_with('/') && !to.starts_with("//")) to = from.origin + to;
     const bool is_weaker = from.origin.starts_with("https://") && !to.starts_with("https://");
     if (!is_redirected || !is_object_url(to) || to.starts_with("s3://") || is_weaker) return std::nullopt;
     if (!credentials_)
@@ -208,7 +211,9 @@ void ObjectRequests::refuse(const ObjectRequest& request, const HttpAnswer& answ
                    "\n  do: set this machine's clock, for example by chrony; the store accepts a difference of 15 minutes"));
     }
     if (answer.status == 401 || answer.status == 403)
-        throw ConfigError(concat(what, "\n  do: check the credentials, and that they may do this in this bucket"));
+        throw ConfigError(concat(
+            what, "\n  do: ",
+            request.if_refused.empty() ? "check the credentials, and that they may do this in this bucket" : request.if_refused));
     throw DistributedError(concat(what, "\n  do: look up this answer in the store's manual"));
 }
 

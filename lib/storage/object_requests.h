@@ -36,13 +36,27 @@ struct ObjectRequest {
     const HttpSource* source = nullptr;
     std::function<void(std::string_view part, long status)> sink{};
     std::stop_token stop{};
+    std::string if_refused{};  ///< what to do where access is refused, for the message; empty: check the credentials
+};
+
+/// Where an object lies, and what a request for it needs.
+struct RemoteAddress {
+    std::string text;                    ///< as the user gave it
+    ObjectUrl store;                     ///< the bucket or the server; its key is empty
+    std::string key{};                   ///< the object's, with every slash that the user wrote; of http, percent-encoded
+    std::vector<std::string> headers{};  ///< of each request: the hub's token. Never printed
+    std::string if_refused{};            ///< what to do where access is refused; empty: what ObjectRequests says
+
+    /// Whether it names a folder of objects: it has no key, or ends with a slash.
+    bool is_folder() const { return key.empty() || key.ends_with('/'); }
 };
 
 /// Sends requests to one bucket or HTTP server. Thread-safe.
 ///
 /// AWS_ENDPOINT_URL_S3 or AWS_ENDPOINT_URL names a store other than AWS's own. Such a store, and a bucket whose name has a dot,
 /// are addressed as HOST/BUCKET/KEY, others as BUCKET.HOST/KEY. Redirections are followed, up to three per request, but not from
-/// https to http: to the bucket's region on AWS, else to the address that the answer names.
+/// https to http: to the bucket's region on AWS, else to the address that the answer names. Another server never gets the header
+/// Authorization that a caller gave.
 class ObjectRequests {
 public:
     /// @param credentials for s3:// folders; their variables name the endpoint and the region, too

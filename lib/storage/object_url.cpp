@@ -49,7 +49,7 @@ ObjectUrl parse_object_url(std::string_view text, std::string_view setting) {
         throw ConfigError(concat(setting, ": has a user name or password in its address",
                                  "\n  do: remove it; for s3:// give the credentials in the environment or ~/.aws/credentials"));
     if (rest.find('?') != rest.npos && url.kind == ObjectUrl::Kind::http)
-        throw ConfigError(concat(setting, ": has a query (\"?...\") in its address; expected a folder of objects",
+        throw ConfigError(concat(setting, ": has a query (\"?...\") in its address; expected an address without one",
                                  "\n  do: use an address without a signature, or s3://BUCKET/FOLDER with credentials"));
     if (host.empty()) refuse_url(setting, text, url.kind == ObjectUrl::Kind::s3 ? "has no bucket" : "has no host");
     const auto is_allowed = [&](char c) {
