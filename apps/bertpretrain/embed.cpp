@@ -214,7 +214,8 @@ void add_embed_command(CLI::App& app, int& exit_code) {
     command
         ->add_option("text", arguments->text,
                      "A file with a text per line; or JSONL, CSV or TSV with a header, Parquet or FASTA, with a text per record. "
-                     "Formats, and gzip, bzip2 and zstd, are recognized by content. -: standard input")
+                     "Formats, and gzip, bzip2 and zstd, are recognized by content. It may be an address: s3://BUCKET/KEY, "
+                     "https://HOST/PATH or hf://datasets/OWNER/NAME/PATH. -: standard input")
         ->capture_default_str();
     command
         ->add_option("--output", arguments->output,

@@ -13,7 +13,6 @@ void add_deduplicate_command(CLI::App& app) {
         "deduplicate", "Removes equal documents, near-duplicates and, if asked, repeated sentences; the first ones stay");
     const auto settings = std::make_shared<DeduplicationSettings>();
     const auto exact_only = std::make_shared<bool>(false);
-    command->add_option("TEXT", settings->inputs, input_description)->required();
     command
         ->add_option("--output", settings->output,
                      "Folder to write text.txt, duplicates.tsv (each removed document), report.json and report.txt to")
@@ -43,7 +42,7 @@ void add_deduplicate_command(CLI::App& app) {
     command->add_option("--examples", settings->examples, "Number of examples of each kind in the reports")
         ->capture_default_str()
         ->check(CLI::Range(0, 1000));
-    const InputOptions options(*command, settings->reading);
+    const InputOptions options(*command, "TEXT", settings->inputs, settings->reading);
     command->add_option("--threads", settings->threads, "Number of threads; the output does not depend on it")
         ->capture_default_str()
         ->check(CLI::Range(1, 1024));
@@ -51,6 +50,7 @@ void add_deduplicate_command(CLI::App& app) {
     command->add_flag("--json", *json, "Print what report.json contains");
     command->callback([settings, exact_only, options, json] {
         options.finish();
+        options.require_inputs();
         settings->near = !*exact_only;
         const DeduplicationReport report = deduplicate(*settings);
         std::cout << (*json ? report_json(report) : report_text(report)) << std::flush;

@@ -50,12 +50,11 @@ void add_extract_command(CLI::App& app) {
         "extract",
         "Extracts text from documents, such as Wikipedia dumps: one sentence per line, an empty line after each document");
     auto settings = std::make_shared<ExtractSettings>();
-    command->add_option("INPUT", settings->inputs, input_description)->required();
     command->add_option("--output", settings->output, "Text file to write; it appears only when it is complete")->required();
     command->add_option("--minimum-sentences", settings->minimum_sentences, "Omit documents with fewer sentences than this")
         ->capture_default_str()
         ->check(CLI::NonNegativeNumber);
-    const InputOptions options(*command, settings->reading);
+    const InputOptions options(*command, "INPUT", settings->inputs, settings->reading);
     command->add_option("--threads", settings->threads, "Number of threads; the output does not depend on it")
         ->capture_default_str()
         ->check(CLI::Range(1, 1024));
@@ -63,6 +62,7 @@ void add_extract_command(CLI::App& app) {
     command->add_flag("--json", *json, "Print the counts as a JSON object");
     command->callback([settings, options, json] {
         options.finish();
+        options.require_inputs();
         (*json ? print_as_json : print)(extract(*settings));
     });
 }

@@ -1,13 +1,23 @@
 #include "input_options.h"
 
+#include <algorithm>
+
 #include "core/error.h"
+#include "text/content/byte_source.h"
 #include "text/formats/record_fields.h"
+#include "text/reader/read_text.h"
 
 namespace bertpretrain {
 
-InputOptions::InputOptions(CLI::App& command, InputSettings& settings, bool splits) : settings_(&settings) {
-    const auto add = [&](const char* name, auto& value, const char* description) {
-        CLI::Option* option = command.add_option(name, value, description)->capture_default_str();
+InputOptions::InputOptions(CLI::App& command, const std::string& name, std::vector<std::filesystem::path>& inputs,
+                           InputSettings& settings, bool splits)
+    : name_(name), inputs_(&inputs), settings_(&settings) {
+    command.add_option(name, inputs, input_description);
+    command.add_option("--inputs-from", *list_,
+                       "File that lists further inputs, one per line, which are read after those of the command line; -: list on "
+                       "standard input");
+    const auto add = [&](const char* option_name, auto& value, const char* description) {
+        CLI::Option* option = command.add_option(option_name, value, description)->capture_default_str();
         options_.push_back(option);
         return option;
     };
@@ -67,7 +77,23 @@ void InputOptions::add_sentence_options(CLI::App& command) {
         "Folder with Punkt parameters as published by NLTK; implies --sentences punkt, without learning");
 }
 
+/// Appends the inputs that the file of --inputs-from lists.
+void InputOptions::read_list() const {
+    if (*list_ == standard_input && std::ranges::find(*inputs_, standard_input) != inputs_->end())
+        throw ConfigError("--inputs-from -: standard input is an input too, but can be read only once");
+    TextLines lines(*list_);
+    for (std::string line; lines.next(line);)
+        if (!line.empty()) inputs_->emplace_back(line);
+}
+
+void InputOptions::require_inputs() const {
+    if (inputs_->empty())
+        throw ConfigError(list_->empty() ? concat(name_, ": is required, except with --inputs-from FILE")
+                                         : concat("--inputs-from ", list_->string(), ": lists no input, expected one per line"));
+}
+
 void InputOptions::finish() const {
+    if (!list_->empty()) read_list();
     check_text_fields(settings_->text_field);
     settings_->prose.keeps_lists = *lists_ == "keep";
     if ((*rules_ == "english" || *rules_ == "none") && settings_->sentences.parameters)

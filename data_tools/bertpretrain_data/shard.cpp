@@ -113,7 +113,6 @@ void add_shard_command(CLI::App& app) {
     CLI::App* command = app.add_subcommand("shard", "Makes a folder of training and held-out shards from text and a vocabulary");
     const auto settings = std::make_shared<ShardBuildSettings>();
     SampleSettings& samples = settings->samples;
-    command->add_option("TEXT", settings->texts, input_description)->required();
     command
         ->add_option("--vocabulary", settings->vocabulary,
                      "Vocabulary file with one token per line, a tokenizer.json of Hugging Face, a SentencePiece model, or a "
@@ -144,7 +143,7 @@ void add_shard_command(CLI::App& app) {
                                              "Share of the text's tokens that may be [UNK]. Above it, no shards are made")
                                 ->capture_default_str()
                                 ->check(CLI::Range(0.0, 1.0)));
-    const InputOptions reading(*command, settings->reading);
+    const InputOptions reading(*command, "TEXT", settings->texts, settings->reading);
     command->add_option("--threads", settings->threads, "Number of threads; 0 means one per core")->capture_default_str();
     command->add_flag("--overwrite", settings->overwrite,
                       "Replace the manifest in the output folder and the shards that it lists");
@@ -157,6 +156,7 @@ void add_shard_command(CLI::App& app) {
     command->add_flag("--json", *json, "Print the summary as a JSON object");
     command->callback([settings, json, part, sample_options, split_options, reading] {
         reading.finish();
+        reading.require_inputs();
         if (!part->empty()) settings->part = parse_part(*part);
         if (!part->empty() && settings->overwrite)
             throw ConfigError(

@@ -80,8 +80,7 @@ NextBlock blocks_of_sequences(const std::filesystem::path& file, TaskPool& pool)
 
 bool is_fasta_file(const std::filesystem::path& file) {
     constexpr std::size_t few_bytes = 4096;
-    return file != standard_input && std::filesystem::is_regular_file(file) &&
-           is_fasta(with_newlines(std::string(ByteSource(file).peek(few_bytes))));
+    return can_be_read_again(file) && is_fasta(with_newlines(std::string(ByteSource(file).peek(few_bytes))));
 }
 
 /// Tokenizes blocks of lines on `threads` threads and writes their ids in order to standard output.
@@ -113,8 +112,10 @@ void add_tokenize_command(CLI::App& app) {
     const auto request = std::make_shared<TokenizeRequest>();
     CLI::App* const command =
         app.add_subcommand("tokenize", "Prints one line of token ids per line of text, or per sequence of FASTA");
-    command->add_option("FILE", request->text,
-                        "Text file in UTF-8, or FASTA, whose letters are words; default, or as -: text of standard input");
+    command->add_option(
+        "FILE", request->text,
+        "Text file in UTF-8, or FASTA, whose letters are words, or the s3://, https:// or hf:// address of one; default, or as "
+        "-: text of standard input");
     command
         ->add_option("--vocabulary", request->vocabulary,
                      "Vocabulary file with one token per line, a tokenizer.json, or a SentencePiece model")

@@ -179,7 +179,6 @@ void add_vocabulary_command(CLI::App& app) {
     const auto request = std::make_shared<VocabularyRequest>();
     CLI::App* const command =
         app.add_subcommand("vocabulary", "Trains a WordPiece vocabulary or a byte-level BPE on text, or extends a vocabulary");
-    command->add_option("TEXT", request->texts, input_description);
     command
         ->add_option(
             "--model", request->model,
@@ -210,7 +209,7 @@ void add_vocabulary_command(CLI::App& app) {
                      "Merge only pairs of pieces that occur at least this often")
         ->capture_default_str()
         ->check(CLI::Range(1, 1'000'000'000));
-    const InputOptions options(*command, request->reading, false);
+    const InputOptions options(*command, "TEXT", request->texts, request->reading, false);
     command->add_option("--threads", request->threads, "Number of threads that count words")
         ->capture_default_str()
         ->check(CLI::Range(1, 1024));

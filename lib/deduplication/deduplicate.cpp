@@ -21,6 +21,7 @@
 #include "deduplication/document_store.h"
 #include "deduplication/near_duplicates.h"
 #include "deduplication/repeated_sentences.h"
+#include "storage/remote_address.h"
 #include "text/reader/document_reader.h"
 #include "text/reader/text_lineage.h"
 
@@ -61,7 +62,8 @@ void check_deduplication(const DeduplicationSettings& settings, const std::vecto
     make_writable_folder(settings.output);
     for (const fs::path& input : inputs)
         for (const char* name : {"text.txt", "duplicates.tsv", "report.json", "report.txt"})
-            if (input != "-" && fs::exists(settings.output / name) && fs::equivalent(input, settings.output / name))
+            if (input != "-" && !is_remote_address(input.string()) && fs::exists(settings.output / name) &&
+                fs::equivalent(input, settings.output / name))
                 throw ConfigError(concat("--output ", settings.output.string(), ": would overwrite the input ", input.string(),
                                          "; choose another folder"));
 }

@@ -10,6 +10,7 @@
 #include "core/error.h"
 #include "core/files/files.h"
 #include "core/threads/task_pool.h"
+#include "storage/remote_object.h"
 #include "text/content/byte_order_mark.h"
 #include "text/content/byte_source.h"
 #include "text/content/encoded_content.h"
@@ -24,12 +25,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using Kind = DocumentFormat::Kind;
-
-bool needs_copy(const fs::path& input) {
-    if (input == standard_input || !fs::is_regular_file(input)) return true;
-    ByteSource source(input);
-    return is_compressed(source.peek(mark_bytes));
-}
 
 void write_decompressed(const fs::path& input, const fs::path& copy, TaskPool& pool) {
     constexpr std::size_t piece_bytes = std::size_t{1} << 18;
@@ -48,6 +43,12 @@ Kind kind_of_file(const fs::path& file, const std::string& name, const InputSett
     std::string converted;
     if (!mark.empty()) head = converted = converted_head(head, mark);
     return head.empty() ? Kind::text : format_of(head, name, settings).kind;
+}
+
+/// Whether the input is copied, because its lines are read several times and in any order. Records are read once.
+bool needs_copy(const fs::path& input, const std::string& name, const InputSettings& settings) {
+    if (!can_be_read_again(input) || is_compressed(ByteSource(input).peek(mark_bytes))) return true;
+    return is_remote_address(input.string()) && kind_of_file(input, name, settings) == Kind::text;
 }
 
 /// Writes the records' texts and ids. @param kind of the file that is read
@@ -111,10 +112,13 @@ EmbedInput input_of(const fs::path& file, const std::string& name, const InputSe
 EmbedInput prepare_embed_input(const fs::path& input, InputSettings settings, bool asks_for_fields, const fs::path& folder,
                                std::size_t threads) {
     const std::string name = input == standard_input ? "standard input" : input.string();
-    if (input != standard_input && !fs::exists(input)) throw DataError(concat(name, ": does not exist"));
-    if (fs::is_directory(input)) throw DataError(concat(name, ": is a folder, expected a file of texts"));
+    const bool is_remote = is_remote_address(name);
+    if (input != standard_input && !is_remote && !fs::exists(input)) throw DataError(concat(name, ": does not exist"));
+    if (is_remote ? parse_remote_address(name).is_folder() : fs::is_directory(input))
+        throw DataError(concat(name, ": is a folder, expected a file of texts"));
+    if (is_remote) object_size(name);  // refuses a missing one
     TaskPool pool(threads);
-    if (!needs_copy(input)) return input_of(input, name, settings, asks_for_fields, folder, pool);
+    if (!needs_copy(input, name, settings)) return input_of(input, name, settings, asks_for_fields, folder, pool);
     const fs::path copy = folder / "input";
     write_decompressed(input, copy, pool);
     try {

@@ -49,6 +49,34 @@ std::string shards_in(const std::string& folder) {
 
 }  // namespace
 
+TEST_CASE("inputs are read from a list, after those of the command line") {
+    const FormatCorpus corpus;
+    const std::string output = " --output " + corpus.path("out"), extract = data_program + " extract ";
+    const std::string files[] = {corpus.path("corpus.txt"), corpus.path("corpus.jsonl"), corpus.path("corpus.csv")};
+    REQUIRE(run_command(extract + files[0] + " " + files[1] + " " + files[2] + output).exit_code == 0);
+    const std::string expected = read_text(corpus.path("out"));
+    write_text(corpus.folder / "list", files[1] + "\r\n\n" + files[2]);
+    REQUIRE(run_command(extract + files[0] + " --inputs-from " + corpus.path("list") + output).exit_code == 0);
+    CHECK((read_text(corpus.path("out")) == expected));
+    REQUIRE(
+        run_command("ls " + files[0] + " " + files[1] + " " + files[2] + " | sort -r | " + extract + "--inputs-from -" + output)
+            .exit_code == 0);
+    CHECK((read_text(corpus.path("out")) == expected));
+
+    write_text(corpus.folder / "empty", "\n");
+    const std::pair<const char*, std::string> refusals[] = {{"", "INPUT: is required, except with --inputs-from FILE"},
+                                                            {"--inputs-from", "lists no input, expected one per line"},
+                                                            {"- --inputs-from - <", "standard input is an input too"},
+                                                            {"--inputs-from /missing/list #", "/missing/list: cannot be read"}};
+    for (const auto& [options, why] : refusals) {
+        const std::string list = *options == '\0' ? "" : " " + corpus.path("empty");
+        const auto result = run_command(extract + "--output " + corpus.path("none") + " " + options + list);
+        CAPTURE(options, result.err);
+        CHECK(result.exit_code == (why.starts_with("/missing") ? 3 : 2));
+        CHECK_THAT(result.err, Contains(why));
+    }
+}
+
 TEST_CASE("text, JSONL and CSV of the same documents, compressed or not, become the same shards as after extract") {
     const FormatCorpus corpus;
     REQUIRE(run_command(data_program + " extract " + corpus.path("corpus.txt") + " --output " + corpus.path("sentences.txt"))

@@ -1,5 +1,6 @@
 // `embed` reads every format that `shard` reads, a vector per record, and writes .npy, .h5 and .parquet with the records' ids.
 #include "support/catch.h"
+#include "support/file_server.h"
 #include "support/process.h"
 #include "system/small_run.h"
 
@@ -74,6 +75,32 @@ TEST_CASE("compressed plain text has a vector per line, as uncompressed text has
     REQUIRE(embed(folder / "text", folder / "plain.npy").exit_code == 0);
     REQUIRE(embed(folder / "text.gz", folder / "packed.npy").exit_code == 0);
     CHECK((read_text(folder / "plain.npy") == read_text(folder / "packed.npy")));
+}
+
+TEST_CASE("text and records at an address have the vectors of the same local files") {
+    NEEDS_TRAIN();
+    const FileServer server;
+    const TemporaryFolder folder;
+    std::string records, lines;
+    for (int i = 0; i < 20; ++i) {
+        records += R"({"id": )" + std::to_string(i) + R"(, "text": "It rained for )" + std::to_string(i) + " days.\"}\n";
+        lines += "It rained for " + std::to_string(i) + " days.\n";
+    }
+    server.put("records.jsonl", records);
+    server.put("lines", lines);
+    REQUIRE(run_command("gzip -k " + server.file("lines").string()).exit_code == 0);
+    for (const std::string name : {"records.jsonl", "lines", "lines.gz"}) {
+        const CommandResult local = embed(server.file(name), folder / (name + "_local.npy"));
+        const CommandResult remote = embed(server.at("/files/" + name), folder / (name + "_remote.npy"));
+        CAPTURE(local.err, remote.err);
+        REQUIRE(local.exit_code == 0);
+        REQUIRE(remote.exit_code == 0);
+        CHECK((read_text(folder / (name + "_local.npy")) == read_text(folder / (name + "_remote.npy"))));
+        CHECK_FALSE(fs::exists((folder / (name + "_remote.npy")).string() + ".partial"));
+    }
+    const CommandResult missing = embed(server.at("/files/missing"), folder / "none.npy");
+    CHECK(missing.exit_code == 3);
+    CHECK(missing_words(missing.err, {server.at("/files/missing") + ": does not exist (status 404)"}) == "");
 }
 
 TEST_CASE("an interrupted embedding of records continues with other ranks, but not with other ids") {

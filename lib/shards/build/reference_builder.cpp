@@ -10,6 +10,7 @@
 #include "shards/build/build_request.h"
 #include "shards/build/reference_samples.h"
 #include "shards/build/shard_folder.h"
+#include "storage/remote_address.h"
 #include "text/content/byte_source.h"
 #include "text/formats/document_format.h"
 #include "text/reader/plain_text.h"
@@ -37,6 +38,9 @@ std::vector<std::string> shard_names(const std::vector<fs::path>& texts) {
 
 /// Such a shard reproduces what a script makes of plain text, so no other format is read.
 void refuse_other_input(const fs::path& text) {
+    if (is_remote_address(text.string()))
+        throw ConfigError(concat(text.string(), ": is an address, but --compatible-with reads local files, as its script does",
+                                 "\n  do: download the file, and name the copy"));
     ByteSource source(text);
     refuse_other_format(text, source.peek(format_head_bytes), "run `bertpretrain_data extract` on it first");
 }

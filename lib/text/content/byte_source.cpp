@@ -10,8 +10,13 @@
 #include <unistd.h>
 
 #include "core/error.h"
+#include "storage/object_reader.h"
 
 namespace bertpretrain {
+
+bool can_be_read_again(const std::filesystem::path& input) {
+    return is_remote_address(input.string()) || std::filesystem::is_regular_file(input);
+}
 
 ByteSource::ByteSource(const std::filesystem::path& path, std::shared_ptr<RunningDigest> digest)
     : name_(path.string()), digest_(std::move(digest)) {
@@ -19,6 +24,8 @@ ByteSource::ByteSource(const std::filesystem::path& path, std::shared_ptr<Runnin
         name_ = "standard input";
         handle_ = STDIN_FILENO;
         owns_handle_ = false;
+    } else if (is_remote_address(name_)) {
+        object_ = std::make_unique<ObjectReader>(parse_remote_address(name_));
     } else {
         handle_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
         if (handle_ < 0) throw DataError(concat(name_, ": cannot be read (", std::strerror(errno), ")"));
@@ -35,13 +42,17 @@ ByteSource::~ByteSource() {
     if (owns_handle_ && handle_ >= 0) ::close(handle_);
 }
 
+std::size_t ByteSource::read_input(char* into, std::size_t size) {
+    const std::size_t count = object_ ? object_->read_at(taken_, into, size) : read_file(into, size);
+    taken_ += count;
+    if (digest_) digest_->add({into, count});
+    return count;
+}
+
 std::size_t ByteSource::read_file(char* into, std::size_t size) {
     while (true) {
         const ssize_t count = ::read(handle_, into, size);
-        if (count >= 0) {
-            if (digest_) digest_->add({into, static_cast<std::size_t>(count)});
-            return static_cast<std::size_t>(count);
-        }
+        if (count >= 0) return static_cast<std::size_t>(count);
         if (errno != EINTR)
             throw DataError(
                 concat(name_, ": reading failed at byte ", position_, " (", std::strerror(errno), "); check the disk"));
@@ -53,7 +64,7 @@ std::string_view ByteSource::peek(std::size_t size) {
     std::size_t filled = peeked_.size();
     while (filled < size) {
         peeked_.resize(std::min(size, std::max(first_read, 2 * filled)));
-        const std::size_t count = read_file(peeked_.data() + filled, peeked_.size() - filled);
+        const std::size_t count = read_input(peeked_.data() + filled, peeked_.size() - filled);
         if (count == 0) break;
         filled += count;
     }
@@ -67,7 +78,7 @@ std::size_t ByteSource::read(char* into, std::size_t size) {
         peeked_.copy(into, count);
         peeked_.erase(0, count);
     } else {
-        count = read_file(into, size);
+        count = read_input(into, size);
     }
     position_ += count;
     return count;

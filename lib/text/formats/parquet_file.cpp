@@ -1,5 +1,7 @@
 #include "text/formats/parquet_file.h"
 
+#include <utility>
+
 #include <dlfcn.h>
 
 #include "core/error.h"
@@ -19,14 +21,17 @@ void* parquet_function(const char* symbol, const std::string& without, const std
     return function;
 }
 
-std::unique_ptr<ParquetFile> open_parquet(const std::filesystem::path& file, const std::string& name) {
+std::unique_ptr<ParquetFile> open_parquet(const std::filesystem::path& file, const std::string& name,
+                                          std::shared_ptr<ParquetBytes> bytes) {
     void* const symbol = parquet_function(
         parquet_module_symbol, concat(name, ": is a Parquet file, which this program reads"),
         "convert the file to JSONL, for example with `pandas.read_parquet(FILE).to_json(\"corpus.jsonl\", orient=\"records\", "
         "lines=True, force_ascii=False)`");
     try {
-        return std::unique_ptr<ParquetFile>(reinterpret_cast<OpenParquet*>(symbol)(file.string()));
-    } catch (const std::exception& error) { refuse_parquet(name, error); }
+        return std::unique_ptr<ParquetFile>(reinterpret_cast<OpenParquet*>(symbol)(file.string(), std::move(bytes)));
+    } catch (const Error&) { throw; } catch (const std::exception& error) {
+        refuse_parquet(name, error);
+    }
 }
 
 void refuse_parquet(const std::string& name, const std::exception& error) {

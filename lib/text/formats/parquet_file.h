@@ -44,9 +44,24 @@ public:
     virtual bool next(ParquetRow& row) = 0;
 };
 
-/// Opens the module and the file. @param name the file's, for messages
+/// The bytes of a file that is not on this machine.
+class ParquetBytes {
+public:
+    ParquetBytes() = default;
+    ParquetBytes(const ParquetBytes&) = delete;
+    ParquetBytes& operator=(const ParquetBytes&) = delete;
+    virtual ~ParquetBytes() = default;
+
+    virtual std::uint64_t size() = 0;
+    /// Reads up to `size` bytes; returns 0 only at the end. What it throws, the functions of ParquetFile throw.
+    virtual std::size_t read_at(std::uint64_t offset, char* into, std::size_t size) = 0;
+};
+
+/// Opens the module and the file. @param name the file's, for messages  @param bytes what is read instead of the file; may be
+/// null
 /// @throws DataError when the module cannot be opened, with what to install, or the file is damaged
-std::unique_ptr<ParquetFile> open_parquet(const std::filesystem::path& file, const std::string& name);
+std::unique_ptr<ParquetFile> open_parquet(const std::filesystem::path& file, const std::string& name,
+                                          std::shared_ptr<ParquetBytes> bytes = nullptr);
 
 /// Throws the DataError for a damaged file. Call it in a catch clause. @param name the file's, for messages
 [[noreturn]] void refuse_parquet(const std::string& name, const std::exception& error);
@@ -57,7 +72,7 @@ std::unique_ptr<ParquetFile> open_parquet(const std::filesystem::path& file, con
 void* parquet_function(const char* symbol, const std::string& without, const std::string& instead);
 
 /// The type, file and name of the function that the module exports.
-using OpenParquet = ParquetFile*(const std::string& file);
+using OpenParquet = ParquetFile*(const std::string& file, std::shared_ptr<ParquetBytes> bytes);
 inline constexpr const char* parquet_module_file = "libbertpretrain_parquet.so";
 inline constexpr const char* parquet_module_symbol = "bertpretrain_open_parquet";
 

@@ -1,11 +1,17 @@
 // Implements parquet_file.h; the only file that includes Arrow. It shares no code with the program that opens it.
 #include <array>
+#include <exception>
+#include <memory>
 #include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include <arrow/buffer.h>
+#include <arrow/io/interfaces.h>
 #include <arrow/memory_pool.h>
+#include <arrow/result.h>
+#include <arrow/status.h>
 #include <parquet/column_reader.h>
 #include <parquet/file_reader.h>
 #include <parquet/schema.h>
@@ -95,13 +101,86 @@ ParquetColumn described_column(const parquet::ColumnDescriptor& column) {
     return {column.path()->ToDotString(), kind, is_plain ? physical : physical + " (" + logical->ToString() + ")"};
 }
 
+/// ParquetBytes as a file of Arrow, which knows no exceptions: failure() has the one that it got.
+class BytesForArrow final : public arrow::io::RandomAccessFile {
+public:
+    explicit BytesForArrow(std::shared_ptr<ParquetBytes> bytes) : bytes_(std::move(bytes)) {}
+
+    const std::exception_ptr& failure() const { return failure_; }
+
+    arrow::Result<std::int64_t> ReadAt(std::int64_t position, std::int64_t size, void* into) override {
+        std::int64_t filled = 0;
+        try {
+            while (filled < size) {
+                const std::size_t count =
+                    bytes_->read_at(static_cast<std::uint64_t>(position + filled), static_cast<char*>(into) + filled,
+                                    static_cast<std::size_t>(size - filled));
+                if (count == 0) break;
+                filled += static_cast<std::int64_t>(count);
+            }
+        } catch (const std::exception& error) {
+            failure_ = std::current_exception();
+            return arrow::Status::IOError(error.what());
+        }
+        return filled;
+    }
+    arrow::Result<std::shared_ptr<arrow::Buffer>> ReadAt(std::int64_t position, std::int64_t size) override {
+        ARROW_ASSIGN_OR_RAISE(auto buffer, arrow::AllocateResizableBuffer(size, arrow::system_memory_pool()));
+        ARROW_ASSIGN_OR_RAISE(const std::int64_t count, ReadAt(position, size, buffer->mutable_data()));
+        ARROW_RETURN_NOT_OK(buffer->Resize(count));
+        return std::shared_ptr<arrow::Buffer>(std::move(buffer));
+    }
+    arrow::Result<std::int64_t> Read(std::int64_t size, void* into) override {
+        ARROW_ASSIGN_OR_RAISE(const std::int64_t count, ReadAt(position_, size, into));
+        position_ += count;
+        return count;
+    }
+    arrow::Result<std::shared_ptr<arrow::Buffer>> Read(std::int64_t size) override {
+        ARROW_ASSIGN_OR_RAISE(auto buffer, ReadAt(position_, size));
+        position_ += buffer->size();
+        return buffer;
+    }
+    arrow::Result<std::int64_t> GetSize() override { return static_cast<std::int64_t>(bytes_->size()); }
+    arrow::Status Seek(std::int64_t position) override {
+        position_ = position;
+        return arrow::Status::OK();
+    }
+    arrow::Result<std::int64_t> Tell() const override { return position_; }
+    arrow::Status Close() override {
+        is_closed_ = true;
+        return arrow::Status::OK();
+    }
+    bool closed() const override { return is_closed_; }
+
+private:
+    std::shared_ptr<ParquetBytes> bytes_;
+    std::int64_t position_ = 0;
+    bool is_closed_ = false;
+    std::exception_ptr failure_;
+};
+
+/// Throws what ParquetBytes threw instead of what Arrow makes of it. @param bytes may be null
+template <class Work>
+auto with_own_errors(const std::shared_ptr<BytesForArrow>& bytes, const Work& work) {
+    try {
+        return work();
+    } catch (...) {
+        if (bytes && bytes->failure()) std::rethrow_exception(bytes->failure());
+        throw;
+    }
+}
+
 class ArrowParquetFile final : public ParquetFile {
 public:
-    explicit ArrowParquetFile(const std::string& file) {
+    ArrowParquetFile(const std::string& file, std::shared_ptr<ParquetBytes> bytes) {
         parquet::ReaderProperties properties(arrow::system_memory_pool());
         properties.enable_buffered_stream();  // else a row group's whole column is read at once
         properties.set_page_checksum_verification(true);
-        file_ = parquet::ParquetFileReader::OpenFile(file, false, properties);
+        if (bytes) bytes_ = std::make_shared<BytesForArrow>(std::move(bytes));
+        file_ = with_own_errors(bytes_, [&] {
+            return bytes_ ? parquet::ParquetFileReader::Open(bytes_, properties)
+                          : parquet::ParquetFileReader::OpenFile(file, false, properties);
+        });
         const parquet::SchemaDescriptor& schema = *file_->metadata()->schema();
         for (int i = 0; i < schema.num_columns(); ++i) columns_.push_back(described_column(*schema.Column(i)));
     }
@@ -115,6 +194,11 @@ public:
     }
 
     bool next(ParquetRow& row) override {
+        return with_own_errors(bytes_, [&] { return next_row(row); });
+    }
+
+private:
+    bool next_row(ParquetRow& row) {
         while (left_in_group_ == 0)
             if (!open_group()) return false;
         --left_in_group_;
@@ -124,7 +208,6 @@ public:
         return true;
     }
 
-private:
     bool open_group() {
         if (group_ == file_->metadata()->num_row_groups()) return false;
         const std::shared_ptr<parquet::RowGroupReader> group = file_->RowGroup(group_++);
@@ -150,6 +233,7 @@ private:
         }
     }
 
+    std::shared_ptr<BytesForArrow> bytes_;  ///< instead of a local file; else null
     std::unique_ptr<parquet::ParquetFileReader> file_;
     std::vector<ParquetColumn> columns_;
     std::vector<std::size_t> text_columns_;
@@ -163,8 +247,10 @@ private:
 }  // namespace
 }  // namespace bertpretrain
 
-extern "C" bertpretrain::ParquetFile* bertpretrain_open_parquet(const std::string& file);
+extern "C" bertpretrain::ParquetFile* bertpretrain_open_parquet(const std::string& file,
+                                                                std::shared_ptr<bertpretrain::ParquetBytes> bytes);
 
-extern "C" bertpretrain::ParquetFile* bertpretrain_open_parquet(const std::string& file) {
-    return new bertpretrain::ArrowParquetFile(file);
+extern "C" bertpretrain::ParquetFile* bertpretrain_open_parquet(const std::string& file,
+                                                                std::shared_ptr<bertpretrain::ParquetBytes> bytes) {
+    return new bertpretrain::ArrowParquetFile(file, std::move(bytes));
 }

@@ -8,6 +8,7 @@
 #include "core/files/input_file.h"
 #include "core/output/log.h"
 #include "core/strings.h"
+#include "storage/object_reader.h"
 #include "text/content/byte_order_mark.h"
 #include "text/content/byte_source.h"
 #include "text/content/encoded_content.h"
@@ -111,9 +112,9 @@ DocumentReader::~DocumentReader() {
     }
 }
 
-DocumentReader::Opened DocumentReader::open(const fs::path& file, std::shared_ptr<RunningDigest> digest) {
+DocumentReader::Opened DocumentReader::open(const fs::path& file, const std::shared_ptr<RunningDigest>& digest) {
     const std::string name = name_of_input(file);
-    Opened opened{std::make_unique<PeekableContent>(open_content(file, pool_, std::move(digest))), name, {}, {}};
+    Opened opened{std::make_unique<PeekableContent>(open_content(file, pool_, digest)), name, {}, {}};
     const std::string mark(marked_encoding(opened.content->peek(mark_bytes)));
     const std::string& encoding = mark.empty() ? settings_.encoding : mark;
     std::string converted;
@@ -128,7 +129,8 @@ DocumentReader::Opened DocumentReader::open(const fs::path& file, std::shared_pt
         }
     }
     if (!head.empty()) opened.format = format_of(head, name, settings_);
-    if (opened.format && opened.format->kind == Kind::parquet) opened.parquet = parquet_input(file, name, *opened.content);
+    if (opened.format && opened.format->kind == Kind::parquet)
+        opened.parquet = parquet_input(file, name, *opened.content, digest);
     return opened;
 }
 
@@ -138,7 +140,7 @@ void DocumentReader::take_sample() {
     const std::size_t step = (files_.size() + most_sampled_files - 1) / most_sampled_files;
     const std::size_t each = sample_bytes / std::min(files_.size(), most_sampled_files);
     for (std::size_t file = 0; file < files_.size(); file += step) {
-        if (!fs::is_regular_file(files_[file])) continue;
+        if (!can_be_read_again(files_[file])) continue;
         try {
             Opened opened = open(files_[file]);
             if (opened.format) sample(opened, each, samples);
@@ -194,10 +196,12 @@ bool DocumentReader::open_next() {
         if (digests_files_) digest_ = std::make_shared<RunningDigest>();
         Opened opened = open(files_[opened_++], digest_);
         if (!opened.format) {
+            may_have_origin_ = false;
             end_file();
             if (++empty_files_ == 1) first_empty_ = opened.name;
             continue;
         }
+        may_have_origin_ = opened.format->kind == Kind::text || !is_remote_address(opened.name);
         count_format(opened);
         source_ = source_of(std::move(opened));
         return true;
@@ -240,14 +244,15 @@ bool DocumentReader::read_chunk(DocumentChunk& chunk) {
 void DocumentReader::end_file() {
     if (!digests_files_) return;
     const fs::path& file = files_[opened_ - 1];
-    if (fs::is_regular_file(file)) {
-        const InputFile rest(file);
+    const auto add_rest = [&](auto&& rest) {
         std::string part(rest_bytes, '\0');
         while (const std::size_t count = rest.read_at(digest_->bytes(), part.data(), part.size()))
             digest_->add(std::string_view(part).substr(0, count));
-    }
+    };
+    if (is_remote_address(file.string())) add_rest(ObjectReader(parse_remote_address(file.string())));
+    else if (fs::is_regular_file(file)) add_rest(InputFile(file));
     digests_.push_back(digest_->finish(name_of_input(file)));
-    digests_.back().made_from = origin_of_text(file, digests_.back());
+    if (may_have_origin_) digests_.back().made_from = origin_of_text(file, digests_.back());
 }
 
 std::uint64_t DocumentReader::bytes_read() const { return bytes_before_ + (source_ ? source_->bytes_read() : 0); }

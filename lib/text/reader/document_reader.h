@@ -1,5 +1,6 @@
 #pragma once
-// Reads the documents of any mix of files, folders and standard input, in a deterministic order and with bounded memory.
+// Reads the documents of any mix of files, folders, objects in stores and standard input, in a deterministic order and with
+// bounded memory.
 
 #include <array>
 #include <cstddef>
@@ -52,7 +53,7 @@ public:
     std::optional<DocumentBatch> next();
 
     /// Hashes the files while they are read. Call it before next(). A Parquet file is read once more, because its parts are read
-    /// in any order.
+    /// in any order; of an object only what was not read in order.
     void digest_files() { digests_files_ = true; }
     /// The digests of files(), each with what its record of lineage names as its origin (text_lineage.h). Complete after the last
     /// documents.
@@ -61,7 +62,7 @@ public:
     /// All files in order, those of folders included.
     const std::vector<std::filesystem::path>& files() const { return files_; }
     /// Whether all inputs are uncompressed files of plain text with one sentence per line and an empty line after each document,
-    /// which other code may read without this class. Looks at the beginning of each file.
+    /// which other code may read without this class, so none is an object in a store. Looks at the beginning of each file.
     bool is_sentence_text();
 
     const BadRecords& bad_records() const { return bad_; }
@@ -83,7 +84,7 @@ private:
         std::optional<ParquetInput> parquet;   ///< if it is such a file
     };
 
-    Opened open(const std::filesystem::path& file, std::shared_ptr<RunningDigest> digest = nullptr);
+    Opened open(const std::filesystem::path& file, const std::shared_ptr<RunningDigest>& digest = nullptr);
     void take_sample();
     void sample(Opened& opened, std::size_t bytes, LayoutSamples& samples) const;
     void decide(DocumentFormat::Kind kind, const LayoutSample& sample);
@@ -116,6 +117,7 @@ private:
     std::unique_ptr<DocumentSource> source_;
     bool digests_files_ = false;
     std::shared_ptr<RunningDigest> digest_;  ///< of the file that is being read
+    bool may_have_origin_ = false;           ///< whether a record of lineage is looked for: of objects, beside text only
     std::vector<FileDigest> digests_;
     std::uint64_t bytes_before_ = 0;
     std::optional<DocumentChunk> large_;  ///< a chunk that is parsed alone, after all before it

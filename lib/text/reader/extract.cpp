@@ -11,6 +11,7 @@
 #include "core/files/disk.h"
 #include "core/files/files.h"
 #include "core/threads/task_pool.h"
+#include "storage/remote_address.h"
 #include "text/content/byte_source.h"
 #include "text/reader/extract_progress.h"
 #include "text/reader/text_lineage.h"
@@ -29,7 +30,7 @@ void check_output(const fs::path& output, const std::vector<fs::path>& inputs) {
         if (!fs::is_regular_file(file))
             throw ConfigError(concat("--output ", file.string(), ": exists and is not a regular file; choose another"));
         for (const fs::path& input : inputs)
-            if (input != standard_input && fs::equivalent(file, input))
+            if (input != standard_input && !is_remote_address(input.string()) && fs::equivalent(file, input))
                 throw ConfigError(concat("--output ", output.string(), ": would overwrite the input ", input.string()));
     }
     make_writable_folder(output.has_parent_path() ? output.parent_path() : fs::path("."));

@@ -2,23 +2,22 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <utility>
 
 #include <sys/stat.h>
 
 #include "core/error.h"
 #include "core/files/local_path.h"
+#include "storage/remote_address.h"
+#include "storage/remote_object.h"
 #include "text/content/byte_source.h"
-#include "text/reader/text_lineage.h"
+#include "text/reader/input_names.h"
+#include "text/reader/remote_inputs.h"
 
 namespace bertpretrain {
 namespace fs = std::filesystem;
 namespace {
-
-/// Whether an editor keeps a file's earlier or unsaved text under this name (Emacs, Vim, gedit, nano), which would count twice.
-bool is_editors_copy(const std::string& name) {
-    return name.ends_with('~') || (name.size() > 2 && name.starts_with('#') && name.ends_with('#'));
-}
 
 /// Refuses a link to a folder on the way to it, which would be followed without an end. @param top where the way begins
 void refuse_loop(const fs::path& link, const fs::path& top) {
@@ -39,10 +38,9 @@ std::vector<fs::path> files_below(const fs::path& folder) {
         for (fs::recursive_directory_iterator entry(folder, fs::directory_options::follow_directory_symlink), end; entry != end;
              ++entry) {
             const std::string name = entry->path().filename().string();
-            const bool is_hidden = name.starts_with('.') || is_editors_copy(name);
+            const bool is_hidden = is_hidden_input(name);
             if (is_hidden && entry->is_directory()) entry.disable_recursion_pending();
-            else if (!is_hidden && entry->is_regular_file() && !name.ends_with(text_lineage_ending))
-                files.push_back(entry->path());
+            else if (!is_hidden && entry->is_regular_file() && !is_lineage_record(name)) files.push_back(entry->path());
             else if (!is_hidden && entry->is_symlink() && !entry->exists())
                 throw DataError(concat(entry->path().string(), ": is a link to a file that is missing, ",
                                        fs::read_symlink(entry->path()).string(), "; nothing has been written\n  do: remove it"));
@@ -59,7 +57,10 @@ std::vector<fs::path> files_below(const fs::path& folder) {
 /// A file that is given twice would count twice, under one path or two.
 void refuse_repeated(const std::vector<fs::path>& files) {
     std::map<std::pair<dev_t, ino_t>, fs::path> seen;
+    std::set<std::string> addresses;
     for (const fs::path& file : files) {
+        if (is_remote_address(file.string()) && !addresses.insert(file.string()).second)
+            throw ConfigError(concat(file.string(), ": is given twice; its text would count double"));
         struct stat facts {};
         if (file == standard_input || ::stat(file.c_str(), &facts) != 0 || !S_ISREG(facts.st_mode)) continue;
         const auto [earlier, is_new] = seen.try_emplace({facts.st_dev, facts.st_ino}, file);
@@ -79,6 +80,8 @@ std::vector<fs::path> input_files(const std::vector<fs::path>& inputs) {
             if (std::count(files.begin(), files.end(), standard_input) > 0)
                 throw ConfigError("standard input (-) is given twice, but can be read only once");
             files.push_back(input);
+        } else if (is_remote_address(input.string())) {
+            for (fs::path& object : remote_inputs(input.string())) files.push_back(std::move(object));
         } else if (fs::is_directory(input)) {
             for (fs::path& file : files_below(input)) files.push_back(std::move(file));
         } else if (fs::exists(input)) {
@@ -95,8 +98,9 @@ std::vector<fs::path> input_files(const std::vector<fs::path>& inputs) {
 std::uint64_t bytes_of(const std::vector<fs::path>& files) {
     std::uint64_t bytes = 0;
     for (const fs::path& file : files) {
-        if (!fs::is_regular_file(file)) return 0;
-        bytes += fs::file_size(file);
+        if (is_remote_address(file.string())) bytes += object_size(file.string());
+        else if (fs::is_regular_file(file)) bytes += fs::file_size(file);
+        else return 0;
     }
     return bytes;
 }

@@ -9,6 +9,7 @@
 #include "core/output/displayable.h"
 #include "core/strings.h"
 #include "core/utf8_check.h"
+#include "storage/object_reader.h"
 #include "text/content/byte_source.h"
 #include "text/formats/record_fields.h"
 #include "text/formats/text_chunks.h"
@@ -52,15 +53,46 @@ std::string text_of(const ParquetRow& row) {
     return joined;
 }
 
+constexpr std::size_t magic_bytes = 4;
+
+/// An object in a store.
+class ObjectBytes : public ParquetBytes {
+public:
+    ObjectBytes(std::unique_ptr<ObjectReader> object, std::shared_ptr<RunningDigest> digest)
+        : object_(std::move(object)), digest_(std::move(digest)) {}
+
+    std::uint64_t size() override { return object_->bytes(); }
+    std::size_t read_at(std::uint64_t offset, char* into, std::size_t size) override {
+        const std::size_t count = object_->read_at(offset, into, size);
+        if (!digest_) return count;
+        for (std::string_view next; !(next = object_->kept(digest_->bytes())).empty();) digest_->add(next);
+        return count;
+    }
+
+private:
+    std::unique_ptr<ObjectReader> object_;
+    std::shared_ptr<RunningDigest> digest_;
+};
+
 }  // namespace
 
-ParquetInput parquet_input(const fs::path& file, std::string name, Content& content) {
-    if (fs::is_regular_file(file) && is_parquet(ByteSource(file).peek(4))) return {file, std::move(name), nullptr};
+ParquetInput parquet_input(const fs::path& file, std::string name, Content& content, std::shared_ptr<RunningDigest> digest) {
+    if (is_remote_address(file.string())) {
+        auto object = std::make_unique<ObjectReader>(parse_remote_address(file.string()));
+        std::string start(magic_bytes, '\0');
+        start.resize(object->read_at(0, start.data(), start.size()));
+        if (is_parquet(start))
+            return {.path = file,
+                    .name = std::move(name),
+                    .object = std::make_shared<ObjectBytes>(std::move(object), std::move(digest))};
+    } else if (fs::is_regular_file(file) && is_parquet(ByteSource(file).peek(magic_bytes))) {
+        return {.path = file, .name = std::move(name)};
+    }
     auto copy = std::make_shared<TemporaryFile>(fs::temp_directory_path());
     std::vector<char> bytes(std::size_t{1} << 18);
     while (const std::size_t count = content.read(bytes.data(), bytes.size())) copy->append(bytes.data(), count);
     copy->flush();
-    return {copy->path(), std::move(name), copy};
+    return {.path = copy->path(), .name = std::move(name), .copy = copy};
 }
 
 void add_sample(const ParquetInput& input, std::size_t bytes, const InputSettings& settings, LayoutSample& sample) {
@@ -74,8 +106,8 @@ ParquetSource::ParquetSource(ParquetInput input, TextLayout::Lines lines, const 
     : input_(std::move(input)),
       lines_(lines),
       id_field_(settings.id_field),
-      file_(open_parquet(input_.path, input_.name)),
-      bytes_(fs::file_size(input_.path)) {
+      file_(open_parquet(input_.path, input_.name, input_.object)),
+      bytes_(input_.object ? input_.object->size() : fs::file_size(input_.path)) {
     const auto is_column = [&](const std::string& name) {
         return std::ranges::any_of(file_->columns(), [&](const ParquetColumn& column) { return column.name == name; });
     };

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "core/files/file_digest.h"
 #include "core/files/temporary_file.h"
 #include "text/formats/parquet_file.h"
 #include "text/reader/document_source.h"
@@ -16,13 +17,17 @@ namespace bertpretrain {
 /// A Parquet file that can be read at any offset, because its directory is at its end.
 struct ParquetInput {
     std::filesystem::path path;
-    std::string name;                     ///< for messages
-    std::shared_ptr<TemporaryFile> copy;  ///< what `path` names if the input is compressed or a pipe; else null
+    std::string name;                        ///< for messages
+    std::shared_ptr<TemporaryFile> copy{};   ///< what `path` names if the input is compressed or a pipe; else null
+    std::shared_ptr<ParquetBytes> object{};  ///< what is read instead of `path` if the input is an object in a store; else null
 };
 
 /// @param content of the file, from its first byte; unpacked into a temporary file (in TMPDIR) if the file itself is compressed
-/// or not a regular one  @throws DataError when it is damaged, or the temporary file cannot be written
-ParquetInput parquet_input(const std::filesystem::path& file, std::string name, Content& content);
+/// or neither a regular one nor an object  @param digest has the first bytes of an object, and gets those that are read in order;
+/// may be null  @throws DataError when it is damaged, or the temporary file cannot be written; of an object what RemoteObject
+/// throws
+ParquetInput parquet_input(const std::filesystem::path& file, std::string name, Content& content,
+                           std::shared_ptr<RunningDigest> digest);
 
 /// Adds about `bytes` of the texts with which the file begins to a sample.
 void add_sample(const ParquetInput& input, std::size_t bytes, const InputSettings& settings, LayoutSample& sample);

@@ -12,7 +12,7 @@ namespace bertpretrain {
 inline constexpr std::string_view text_lineage_ending = ".lineage.json";
 
 /// Returns the inputs that TEXT.lineage.json names; none where it is missing, cannot be read, or describes a file with another
-/// digest.
+/// digest. Of an object's address this takes a request or two. @throws DistributedError where the store cannot be reached
 std::vector<FileDigest> origin_of_text(const std::filesystem::path& text, const FileDigest& digest);
 
 /// Writes TEXT.lineage.json with the digests of the text and of what it was made from. @throws DataError
