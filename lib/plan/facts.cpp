@@ -57,6 +57,7 @@ DataFacts look_at_data(const DataConfig& data, bool evaluates) {
         const bool is_there = std::filesystem::is_directory(folder);
         facts.is_there = facts.is_there && is_there;
         if (!is_there) continue;
+        require_complete(folder);
         std::filesystem::path vocabulary = tokenizer_in_folder(folder);
         if (auto manifest = read_manifest(folder)) {
             if (const auto named = folder / manifest->vocabulary.file; std::filesystem::exists(named)) vocabulary = named;

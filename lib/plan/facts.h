@@ -44,8 +44,8 @@ MachineFacts look_at_machine();
 
 /// Reads the manifests and the vocabulary, each once, and compares the vocabulary with the manifests of all shards that are used.
 /// A missing folder of shards is no error here.
-/// @throws DataError when a file is damaged, the vocabulary is another one, or the manifests of several sources differ in
-/// sequence
+/// @throws DataError when a file is damaged, a folder's shards are not complete, the vocabulary is another one, or the manifests
+/// of several sources differ in sequence
 ///         length, vocabulary or casing
 /// @throws ConfigError when a tokenizer has no token for a role
 DataFacts look_at_data(const DataConfig& data, bool evaluates);

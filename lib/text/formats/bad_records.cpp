@@ -20,7 +20,7 @@ void BadRecords::add(const DocumentBatch& batch) {
     for (const BadRecord& record : batch.bad) add(record, batch.file);
     for (const auto& [field, records] : batch.records_with_field) records_with_field_[field] += records;
     if (bad_ >= enough_to_refuse && 2 * bad_ > records_ && static_cast<double>(bad_) > most_ * static_cast<double>(records_))
-        refuse();
+        refuse("the first ");
 }
 
 void BadRecords::add(const BadRecord& record, const std::string& file) {
@@ -38,7 +38,7 @@ void BadRecords::finish() const {
     for (const auto& [field, records] : records_with_field_)
         if (records == 0) log_warning(concat("no record has the field \"", field, "\" of --text-field; is its name right?"));
     if (bad_ == 0) return;
-    if (static_cast<double>(bad_) > most_ * static_cast<double>(records_)) refuse();
+    if (static_cast<double>(bad_) > most_ * static_cast<double>(records_)) refuse("");
     log_warning(concat(with_thousands(bad_), " of ", with_thousands(records_), " records are malformed and left out:", list()));
 }
 
@@ -54,11 +54,11 @@ std::string BadRecords::list() const {
     return lines;
 }
 
-void BadRecords::refuse() const {
+void BadRecords::refuse(const char* which) const {
     const double share = 100 * static_cast<double>(bad_) / static_cast<double>(records_);
     const bool allows_some = most_ > 0;  // --max-bad is no option where every record has its row
     throw DataError(concat(
-        with_thousands(bad_), " of ", with_thousands(records_), " records are malformed",
+        with_thousands(bad_), " of ", which, with_thousands(records_), " records are malformed",
         allows_some ? concat(" (", fixed(share, 2), " %), more than --max-bad allows (", fixed(100 * most_, 2), " %)") : "", ":",
         list(), "\n  do: fix the records, or pass the right --text-field, --id-field, --format",
         allows_some ? ", --encoding or --max-bad" : " or --encoding"));

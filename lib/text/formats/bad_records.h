@@ -34,7 +34,7 @@ private:
 
     void add(const BadRecord& record, const std::string& file);
     std::string list() const;
-    [[noreturn]] void refuse() const;
+    [[noreturn]] void refuse(const char* which) const;
 
     double most_;
     std::int64_t records_ = 0, bad_ = 0;
