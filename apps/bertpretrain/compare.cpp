@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <iostream>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,9 +12,11 @@
 
 #include "commands.h"
 
+#include "archive/row_ids.h"
 #include "config/write.h"
 #include "core/error.h"
 #include "core/files/files.h"
+#include "core/output/displayable.h"
 #include "core/output/log.h"
 #include "core/output/table.h"
 #include "core/strings.h"
@@ -83,23 +86,31 @@ std::string text(const RunComparison& comparison, const std::vector<Difference>&
                         " %: ", comparison.alike(bound) ? "alike" : "different", "\n");
 }
 
-std::string json_text(const VectorComparison& comparison, double bound) {
-    const nlohmann::ordered_json out{{"alike", comparison.alike(bound)},
-                                     {"bound", bound},
-                                     {"rows", comparison.shape.rows},
-                                     {"columns", comparison.shape.columns},
-                                     {"mean_cosine", comparison.mean_cosine},
-                                     {"lowest_cosine", comparison.lowest_cosine},
-                                     {"lowest_row", comparison.lowest_row},
-                                     {"queries", comparison.queries},
-                                     {"compared_rows", comparison.compared_rows},
-                                     {"same_nearest", comparison.same_nearest},
-                                     {"shared_nearest", comparison.shared_nearest},
-                                     {"rank_correlation", comparison.rank_correlation}};
-    return out.dump(2) + "\n";
+std::string json_text(const VectorComparison& comparison, const std::optional<IdDifference>& ids, double bound) {
+    nlohmann::ordered_json out{{"alike", comparison.alike(bound)},
+                               {"bound", bound},
+                               {"rows", comparison.shape.rows},
+                               {"columns", comparison.shape.columns},
+                               {"mean_cosine", comparison.mean_cosine},
+                               {"lowest_cosine", comparison.lowest_cosine},
+                               {"lowest_row", comparison.lowest_row},
+                               {"queries", comparison.queries},
+                               {"compared_rows", comparison.compared_rows},
+                               {"same_nearest", comparison.same_nearest},
+                               {"shared_nearest", comparison.shared_nearest},
+                               {"rank_correlation", comparison.rank_correlation}};
+    if (ids) out["other_ids"] = {{"row", ids->row}, {"a", ids->a}, {"b", ids->b}, {"is_other_order", ids->is_other_order}};
+    return out.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
 
-std::string text(const VectorComparison& comparison, double bound) {
+/// Says that equal rows are not of the same text.
+std::string text(const IdDifference& ids) {
+    return concat("ids: ", ids.is_other_order ? "the files have the same ids in another order" : "the files have other ids",
+                  ", so equal rows are vectors of different texts; the first such row is ", ids.row, " (from 0), with the ids \"",
+                  displayable(ids.a), "\" and \"", displayable(ids.b), "\"\n  do: embed the same records in the same order\n");
+}
+
+std::string text(const VectorComparison& comparison, const std::optional<IdDifference>& ids, double bound) {
     constexpr int digits = 6;
     Table table({"measure", "value"});
     table.add({"rows", with_thousands(comparison.shape.rows)});
@@ -115,7 +126,7 @@ std::string text(const VectorComparison& comparison, double bound) {
     const bool alike = comparison.alike(bound);
     return concat(table.text(), "\nvectors: lowest cosine ", fixed(comparison.lowest_cosine, digits), " at row ",
                   comparison.lowest_row, " (from 0), ", alike ? "within" : "below", " the bound of 1 - ", bound, ": ",
-                  alike ? "alike" : "different", "\n");
+                  alike ? "alike" : "different", "\n", ids ? text(*ids) : "");
 }
 
 int compare_files(const CompareArguments& arguments) {
@@ -123,7 +134,9 @@ int compare_files(const CompareArguments& arguments) {
         throw ConfigError("--svg: draws the losses of two runs; there is no chart of two files of vectors\n  do: leave it out");
     const VectorComparison comparison =
         compare_vectors(arguments.a, *VectorReader::open(arguments.a), arguments.b, *VectorReader::open(arguments.b));
-    std::cout << (arguments.json ? json_text(comparison, arguments.bound) : text(comparison, arguments.bound)) << std::flush;
+    const std::optional<IdDifference> ids = first_id_difference(arguments.a, arguments.b, comparison.shape.rows);
+    std::cout << (arguments.json ? json_text(comparison, ids, arguments.bound) : text(comparison, ids, arguments.bound))
+              << std::flush;
     return static_cast<int>(comparison.alike(arguments.bound) ? ExitCode::done : ExitCode::numbers);
 }
 

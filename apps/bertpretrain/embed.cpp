@@ -184,7 +184,8 @@ int run(EmbedArguments arguments) {
                                        {"precision", arguments.precision},
                                        {"max_length", settings.max_length},
                                        {"normalize", arguments.normalize},
-                                       {"cased", tokenizer.casing == Casing::cased}})};
+                                       {"cased", tokenizer.casing == Casing::cased},
+                                       {"encoder_crc32", encoder_crc32(*model.parameters, settings.pooling)}})};
         request.ids = input.ids;
         if (!input.ids.empty()) request.identity["ids_crc32"] = crc32_of_file(input.ids);
         if (!settings.prompt.empty()) request.identity["prompt"] = settings.prompt;
@@ -229,23 +230,8 @@ void add_embed_command(CLI::App& app, int& exit_code) {
     const CLI::Option* normalize = command->add_flag("--normalize,!--no-normalize", arguments->normalize,
                                                      "Scale vectors to length 1. Default: what a sentence-transformers folder "
                                                      "says, else no");
-    command
-        ->add_option(
-            "--format", arguments->input.format,
-            "Format of the text: text (a text per line), jsonl, csv, tsv, parquet, fasta or wikipedia; auto recognizes it by "
-            "content")
-        ->check(CLI::IsMember({"auto", "text", "jsonl", "csv", "tsv", "parquet", "fasta", "wikipedia"}))
-        ->capture_default_str();
-    command
-        ->add_option("--letters", arguments->input.letters,
-                     "apart: put a space after each letter, as `bertpretrain_data shard --letters apart`; together: leave the "
-                     "text as it is; auto: apart in FASTA")
-        ->check(CLI::IsMember({"auto", "apart", "together"}))
-        ->capture_default_str();
-    const CLI::Option* text_field =
-        command
-            ->add_option("--text-field", arguments->input.text_field, "Field of JSONL, CSV, TSV and Parquet that holds the text")
-            ->capture_default_str();
+    add_text_options(*command, arguments->input);
+    const CLI::Option* text_field = command->get_option("--text-field");
     const CLI::Option* id_field = command->add_option(
         "--id-field", arguments->input.id_field,
         "Field of JSONL, CSV, TSV and Parquet that holds a record's id. .h5 and .parquet files keep the ids beside "

@@ -16,12 +16,14 @@
 #include "rank_options.h"
 
 #include "archive/row_ids.h"
+#include "archive/vector_origin.h"
 #include "archive/vector_reader.h"
 #include "core/clock.h"
 #include "core/error.h"
 #include "core/output/displayable.h"
 #include "core/output/log.h"
 #include "core/strings.h"
+#include "inference/embed.h"
 #include "inference/embedded_texts.h"
 #include "inference/loaded_model.h"
 #include "inference/model_tokenizer.h"
@@ -41,7 +43,7 @@ struct NeighboursArguments {
     std::vector<std::string> texts;
     std::vector<std::int64_t> rows;
     std::int64_t spread = 0, top = 10;
-    bool cased = false, center = false, json = false;
+    bool cased = false, center = false, json = false, any_model = false;
     InputSettings input;
 };
 
@@ -73,8 +75,52 @@ Queries own_rows(const NeighboursArguments& arguments, const VectorReader& vecto
     return queries;
 }
 
-Queries rows_of_file(const std::string& file) {
-    const auto reader = VectorReader::open(file);
+/// Refuses queries that are not comparable with the vectors, or warns of them with --any-model.
+void refuse_unlike(const NeighboursArguments& arguments, const std::string& message, const std::string& advice) {
+    if (!arguments.any_model)
+        throw ConfigError(concat(message, "\n  do: ", advice, ", or add --any-model where the two are meant to be compared"));
+    log_warning(concat(message, "; --any-model accepts it"));
+}
+
+/// Compares the record of the vectors with the model that the queries go through.
+/// @returns the pooling to ask for; empty: the model's own
+std::string pooling_of_queries(const NeighboursArguments& arguments, const VectorOrigin& origin, const LoadedModel& model) {
+    const std::string pooling = arguments.pooling.empty() ? origin.vectors : arguments.pooling;
+    if (!origin.vectors.empty() && pooling != origin.vectors)
+        refuse_unlike(arguments, concat("--vectors ", pooling, ": ", arguments.vectors, " has vectors of ", origin.vectors),
+                      "leave --vectors out");
+    if (pooling == "pooled") require_part(model, ModelPart::pooler, "--vectors pooled");
+    if (origin.is_of_earlier_version)
+        log_warning(concat(arguments.vectors, ": an earlier version made it and did not record encoder_crc32, so ",
+                           arguments.model, " cannot be compared with the model that made the vectors"));
+    if (!origin.encoder_crc32) return pooling;
+    const std::uint32_t found = encoder_crc32(*model.parameters, pooling_named(origin.vectors));
+    if (found == *origin.encoder_crc32) return pooling;
+    refuse_unlike(arguments,
+                  concat(model.folder.string(), ": is not the model that made ", arguments.vectors, ": its encoder_crc32 is ",
+                         found, ", the one recorded with the vectors is ", *origin.encoder_crc32),
+                  "name the model that made the vectors, make the vectors again with this one");
+    return arguments.pooling;
+}
+
+/// Compares the records of two files of vectors.
+void check_same_origin(const NeighboursArguments& arguments, const VectorOrigin& vectors, const VectorOrigin& queries) {
+    const std::string advice = "make both files with one model and the same --vectors";
+    if (!vectors.vectors.empty() && !queries.vectors.empty() && vectors.vectors != queries.vectors)
+        return refuse_unlike(arguments,
+                             concat("--queries ", arguments.queries, ": has vectors of ", queries.vectors, "; ",
+                                    arguments.vectors, " has vectors of ", vectors.vectors),
+                             advice);
+    if (vectors.encoder_crc32 && queries.encoder_crc32 && *vectors.encoder_crc32 != *queries.encoder_crc32)
+        refuse_unlike(arguments,
+                      concat("--queries ", arguments.queries, ": another model made it than ", arguments.vectors,
+                             ": its encoder_crc32 is ", *queries.encoder_crc32, ", the other one is ", *vectors.encoder_crc32),
+                      advice);
+}
+
+Queries rows_of_file(const NeighboursArguments& arguments, const VectorOrigin& origin) {
+    const auto reader = VectorReader::open(arguments.queries);
+    check_same_origin(arguments, origin, origin_of(arguments.queries, *reader));
     Queries queries;
     for (std::int64_t row = 0; row < reader->shape().rows; ++row) queries.rows.push_back(row);
     queries.values_QH.resize(static_cast<std::size_t>(reader->shape().rows * reader->shape().columns));
@@ -82,7 +128,7 @@ Queries rows_of_file(const std::string& file) {
     return queries;
 }
 
-Queries encoded_texts(const NeighboursArguments& arguments) {
+Queries encoded_texts(const NeighboursArguments& arguments, const VectorOrigin& origin) {
     Queries queries{.texts = arguments.texts};
     if (queries.texts == std::vector<std::string>{"-"}) {
         queries.texts.clear();
@@ -94,7 +140,8 @@ Queries encoded_texts(const NeighboursArguments& arguments) {
     const LoadedModel model = load_model(arguments.model, arguments.precision == "bf16" ? at::kBFloat16 : at::kFloat, device);
     const bool lowers = read_sentence_settings(model.folder).value_or(SentenceSettings{}).lowers_first;
     const ModelTokenizer tokenizer = tokenizer_of(model, arguments.cased, lowers);
-    const SentenceSettings sentences = decide_sentence_settings(model, arguments.pooling, std::nullopt, tokenizer.max_length);
+    const SentenceSettings sentences =
+        decide_sentence_settings(model, pooling_of_queries(arguments, origin, model), std::nullopt, tokenizer.max_length);
     model.model->pack_weights();
     const TextEncoder encoder(*model.model, *tokenizer.tokenizer, device,
                               {.pooling = pooling_named(sentences.pooling),
@@ -110,13 +157,13 @@ Queries encoded_texts(const NeighboursArguments& arguments) {
     return queries;
 }
 
-Queries queries_of(const NeighboursArguments& arguments, const VectorReader& vectors) {
+Queries queries_of(const NeighboursArguments& arguments, const VectorReader& vectors, const VectorOrigin& origin) {
     const int ways = !arguments.texts.empty() + !arguments.queries.empty() + (!arguments.rows.empty() || arguments.spread > 0);
     if (ways != 1 || arguments.texts.empty() != arguments.model.empty())
         throw ConfigError(
             "neighbours: expected queries in one way\n  do: give texts with --model, or --queries FILE, or --rows or --spread");
-    Queries queries = !arguments.texts.empty()     ? encoded_texts(arguments)
-                      : !arguments.queries.empty() ? rows_of_file(arguments.queries)
+    Queries queries = !arguments.texts.empty()     ? encoded_texts(arguments, origin)
+                      : !arguments.queries.empty() ? rows_of_file(arguments, origin)
                                                    : own_rows(arguments, vectors);
     if (queries.count() == 0)
         throw DataError(concat(arguments.queries.empty() ? arguments.vectors : arguments.queries, ": has no vectors"));
@@ -171,7 +218,8 @@ void print(const NeighboursArguments& arguments, const Queries& queries, const s
 void run(const NeighboursArguments& arguments) {
     const auto vectors = VectorReader::open(arguments.vectors);
     const auto [rows, columns] = vectors->shape();
-    const Queries queries = queries_of(arguments, *vectors);
+    const VectorOrigin origin = origin_of(arguments.vectors, *vectors);
+    const Queries queries = queries_of(arguments, *vectors, origin);
     std::vector<NearestQuery> asked;
     for (std::size_t q = 0; q < queries.count(); ++q)
         asked.push_back(
@@ -190,7 +238,7 @@ void run(const NeighboursArguments& arguments) {
         for (const NearRow& near : of_query) wanted.insert(near.row);
     if (queries.are_own_rows) wanted.insert(queries.rows.begin(), queries.rows.end());
     RowNames names{ids_of_rows(arguments.vectors, rows, wanted), {}};
-    if (!arguments.text.empty()) names.texts = texts_of_rows(arguments.text, arguments.input, rows, wanted, threads);
+    if (!arguments.text.empty()) names.texts = texts_of_rows(arguments.text, arguments.input, rows, origin, wanted, threads);
     print(arguments, queries, found, names);
     log_info(concat(with_thousands(static_cast<std::int64_t>(asked.size())), " queries, ", with_thousands(rows), " x ", columns,
                     " vectors: ", fixed(seconds, 4), " s, ", fixed(bytes / seconds / 1e9, 2), " GB/s"));
@@ -210,9 +258,13 @@ void add_neighbours_command(CLI::App& app) {
     command
         ->add_option(
             "--vectors", arguments->pooling,
-            "The vector of a text, as for `embed`: mean, cls or pooled. Default: what a sentence-transformers folder says, "
-            "else mean")
+            "The vector of a text, as for `embed`: mean, cls or pooled. Default: what the file of vectors records, else what a "
+            "sentence-transformers folder says, else mean")
         ->check(CLI::IsMember({"mean", "cls", "pooled"}));
+    command->add_flag(
+        "--any-model", arguments->any_model,
+        "Accept queries of another model or another --vectors than the file records, with a warning: for two models "
+        "that were trained to be compared");
     command->add_option("--queries", arguments->queries, "Search for each vector of this file (.npy or .h5) instead of texts");
     command->add_option("--rows", arguments->rows, "Search for these rows of the file itself, from 0; a row does not find itself")
         ->delimiter(',');
@@ -228,11 +280,10 @@ void add_neighbours_command(CLI::App& app) {
         "--center", arguments->center,
         "Subtract the mean of all vectors first. The vectors of a young model have a large part in common, which would "
         "hide their differences");
-    command->add_option("--text", arguments->text, "The file whose vectors these are, so that texts are printed too");
-    command
-        ->add_option("--text-field", arguments->input.text_field,
-                     "Field of --text that holds the text, where it is JSONL, a table or Parquet")
-        ->capture_default_str();
+    command->add_option("--text", arguments->text,
+                        "The file whose vectors these are, so that texts are printed too. The options for texts are "
+                        "those that `embed` had");
+    add_text_options(*command, arguments->input);
     add_device_options(*command, arguments->precision, arguments->device);
     command->add_flag("--cased", arguments->cased,
                       "Keep case and accents. Default: as the model records, else as its vocabulary's tokens do");

@@ -28,6 +28,28 @@ void add_device_options(CLI::App& command, std::string& precision, std::string& 
         ->capture_default_str();
 }
 
+void add_text_options(CLI::App& command, InputSettings& settings) {
+    command
+        .add_option(
+            "--format", settings.format,
+            "Format of the text: text (a text per line), jsonl, csv, tsv, parquet, fasta or wikipedia; auto recognizes it by "
+            "content")
+        ->check(CLI::IsMember({"auto", "text", "jsonl", "csv", "tsv", "parquet", "fasta", "wikipedia"}))
+        ->capture_default_str();
+    command
+        .add_option("--letters", settings.letters,
+                    "apart: put a space after each letter, as `bertpretrain_data shard --letters apart`; together: leave the "
+                    "text as it is; auto: apart in FASTA")
+        ->check(CLI::IsMember({"auto", "apart", "together"}))
+        ->capture_default_str();
+    command.add_option(
+        "--encoding", settings.encoding,
+        "Encoding of the text, such as latin-1 or utf-16le, if it is not UTF-8. Dumps and Parquet have their own, and "
+        "a byte order mark counts more");
+    command.add_option("--text-field", settings.text_field, "Field of JSONL, CSV, TSV and Parquet that holds the text")
+        ->capture_default_str();
+}
+
 std::optional<int> run_as_local_ranks(std::int64_t local_ranks, const Launch& launch, std::int64_t max_restarts,
                                       const WhenKilled& when_killed) {
     if (local_ranks > 0 && launch.launcher == "none") return run_local_ranks(local_ranks, max_restarts, when_killed);

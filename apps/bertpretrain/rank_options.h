@@ -12,6 +12,7 @@
 #include "parallel/launch_environment.h"
 #include "parallel/local_ranks.h"
 #include "parallel/world.h"
+#include "text/formats/input_settings.h"
 
 namespace bertpretrain {
 
@@ -23,6 +24,9 @@ void add_local_ranks_option(CLI::App& command, std::int64_t& local_ranks);
 
 /// Adds --precision ("fp32" or "bf16") and --device ("auto", "cpu" or "cuda").
 void add_device_options(CLI::App& command, std::string& precision, std::string& device);
+
+/// Adds --format, --letters, --encoding and --text-field, which decide what texts a file has.
+void add_text_options(CLI::App& command, InputSettings& settings);
 
 /// Starts the processes that --local-ranks asks for and waits for them, unless this process is one of them.
 /// Warns where a Slurm job has tasks, but did not start this process with srun.

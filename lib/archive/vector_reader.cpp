@@ -142,6 +142,13 @@ public:
 
     std::span<const float> mapped() const override { return rows_.all(); }
 
+    std::map<std::string, std::string> attributes() const override {
+        const Hdf5Lock lock;
+        std::map<std::string, std::string> all;
+        H5Aiterate2(data_.get(), H5_INDEX_NAME, H5_ITER_INC, nullptr, add_attribute, &all);
+        return all;
+    }
+
     void read(std::int64_t first, std::span<float> rows) const override {
         const Hdf5Lock lock;
         const hsize_t start[] = {static_cast<hsize_t>(first), 0};
@@ -153,6 +160,17 @@ public:
     }
 
 private:
+    static herr_t add_attribute(hid_t object, const char* name, const H5A_info_t*, void* all) {
+        const Hdf5Handle attribute(H5Aopen(object, name, H5P_DEFAULT)), type(H5Aget_type(attribute.get())),
+            space(H5Aget_space(attribute.get()));
+        if (H5Tis_variable_str(type.get()) <= 0 || H5Sget_simple_extent_npoints(space.get()) != 1) return 0;
+        char* text = nullptr;
+        if (H5Aread(attribute.get(), type.get(), &text) < 0 || text == nullptr) return 0;
+        (*static_cast<std::map<std::string, std::string>*>(all))[name] = text;
+        H5free_memory(text);
+        return 0;
+    }
+
     /// Returns the name of the only object at the root, besides the ids.
     std::string name_of_matrix() const {
         H5G_info_t root{};

@@ -3,8 +3,10 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <span>
+#include <string>
 
 #include "archive/vector_file.h"
 
@@ -26,6 +28,9 @@ public:
     virtual void read(std::int64_t first, std::span<float> rows) const = 0;
     /// Returns all rows where the file has them as plain fp32, mapped into memory; else an empty span.
     virtual std::span<const float> mapped() const { return {}; }
+    /// Returns the attributes of an .h5 file's matrix that are strings of variable length, as `embed` writes them; of an .npy
+    /// file, none. Attributes that cannot be read are left out.
+    virtual std::map<std::string, std::string> attributes() const { return {}; }
 
 protected:
     MatrixShape shape_;

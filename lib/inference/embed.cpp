@@ -1,6 +1,7 @@
 #include "inference/embed.h"
 
 #include <algorithm>
+#include <span>
 
 #include <ATen/ATen.h>
 
@@ -21,6 +22,13 @@ void check_finite(const TextSurvey& text, const TextPart& part, const at::Tensor
     throw NumbersError(concat(text.name, text.are_records ? ": record " : ": line ", part.first_line + line + 1,
                               ": its vector is not finite\n  do: check that the model is ",
                               "undamaged and was trained without diverging"));
+}
+
+/// Returns the CRC-32 of what `crc32` covers, followed by a tensor's bytes.
+std::uint32_t crc32_with(std::uint32_t crc32, const at::Tensor& values) {
+    const at::Tensor here = values.cpu().contiguous();
+    const std::span bytes(static_cast<const std::byte*>(here.data_ptr()), here.nbytes());
+    return crc32_joined(crc32, crc32_of(bytes), bytes.size());
 }
 
 /// The progress of all ranks, shown by rank 0.
@@ -89,18 +97,22 @@ EmbedCounts embed(const TextSurvey& text, const TextEncoder& encoder, EmbeddingS
     return counts;
 }
 
+std::uint32_t encoder_crc32(const FlatParameters& parameters, Pooling pooling) {
+    std::uint32_t crc32 = 0;
+    for (const PlacedParameter& parameter : parameters.layout().parameters()) {
+        const ModelPart part = parameter.spec.part;
+        if (part == ModelPart::encoder || (part == ModelPart::pooler && pooling == Pooling::pooled))
+            crc32 = crc32_with(crc32, parameters.weight(parameter.spec.name).to(at::kBFloat16));
+    }
+    return crc32;
+}
+
 nlohmann::ordered_json embedding_identity(const TextSurvey& text, const FlatParameters& parameters,
                                           const nlohmann::ordered_json& choices) {
-    const auto crc32 = [](const at::Tensor& values) {
-        const at::Tensor here = values.cpu().contiguous();
-        return crc32_of({static_cast<const std::byte*>(here.data_ptr()), here.nbytes()});
-    };
     nlohmann::ordered_json identity = {{"text_bytes", text.bytes}, {"text_crc32", text.crc32}, {"lines", text.lines}};
     std::uint32_t weights = 0;
-    for (const PlacedParameter& parameter : parameters.layout().parameters()) {
-        const at::Tensor values = parameters.weight(parameter.spec.name);
-        weights = crc32_joined(weights, crc32(values), values.nbytes());
-    }
+    for (const PlacedParameter& parameter : parameters.layout().parameters())
+        weights = crc32_with(weights, parameters.weight(parameter.spec.name));
     identity["weights_crc32"] = weights;
     identity.update(choices);
     return identity;

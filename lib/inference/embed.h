@@ -24,6 +24,11 @@ struct EmbedCounts {
 EmbedCounts embed(const TextSurvey& text, const TextEncoder& encoder, EmbeddingStore& store, World& world,
                   ProgressOutput progress = progress_to_stderr());
 
+/// Returns a checksum of the weights that vectors depend on: the CRC-32 of the bf16 roundings of the encoder's parameters, and of
+/// the pooler's for Pooling::pooled, in the order of the layout. It is the same for a checkpoint and all its exports, loaded in
+/// any precision, because heads are left out.
+std::uint32_t encoder_crc32(const FlatParameters& parameters, Pooling pooling);
+
 /// Returns the request's identity: sizes and CRC-32 of text and weights, followed by `choices`. It determines the vectors'
 /// values.
 nlohmann::ordered_json embedding_identity(const TextSurvey& text, const FlatParameters& parameters,

@@ -19,13 +19,14 @@ struct EmbedInput {
 /// The files that prepare_embed_input() may leave in its folder.
 inline constexpr const char* embed_input_files[] = {"input", "texts", "ids"};
 
-/// Recognizes the format by content, as `shard` does. Plain text stays where it is, unless it is compressed, standard input or an
-/// object in a store, which become FOLDER/input. The texts of JSONL, CSV, TSV, Parquet and FASTA, and the articles of dumps, are
-/// written to FOLDER/texts as they stand in the records, and the ids of FASTA and of settings.id_field to FOLDER/ids. With
-/// settings.letters "apart", so are the lines of plain text.
+/// Recognizes the format by content, as `shard` does. Plain text stays where it is, unless it is compressed, standard input, in
+/// settings.encoding or an object in a store, which become FOLDER/input. The texts of JSONL, CSV, TSV, Parquet and FASTA, and the
+/// articles of dumps, are written to FOLDER/texts as they stand in the records, and the ids of FASTA and of settings.id_field to
+/// FOLDER/ids. With settings.letters "apart", so are the lines of plain text. Logs a warning where fewer than half of
+/// settings.id_field's ids are distinct.
 /// @param input a file, the address of an object, or "-": standard input  @param asks_for_fields whether a text or id field was
 /// named
-/// @throws ConfigError where fields were named and the input is plain text
+/// @throws ConfigError where fields were named and the input is plain text, and for an unknown encoding
 /// @throws DataError like DocumentReader, and when a single record is malformed, because each record has its row
 EmbedInput prepare_embed_input(const std::filesystem::path& input, InputSettings settings, bool asks_for_fields,
                                const std::filesystem::path& folder, std::size_t threads);

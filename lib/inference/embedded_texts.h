@@ -8,15 +8,17 @@
 #include <set>
 #include <string>
 
+#include "archive/vector_origin.h"
 #include "text/formats/input_settings.h"
 
 namespace bertpretrain {
 
 /// Returns some of the texts that `embed` makes vectors of, by their rows.
-/// @param rows of the vectors  @param wanted row numbers from 0
-/// @throws DataError when the input has another number of texts than there are rows; also errors of prepare_embed_input(), which
-/// needs a folder for temporary files
+/// @param rows,origin of the vectors  @param wanted row numbers from 0
+/// @throws DataError when the input has another number of texts than there are rows, or other texts than the origin records; also
+/// errors of prepare_embed_input(), which needs a folder for temporary files
 std::map<std::int64_t, std::string> texts_of_rows(const std::filesystem::path& input, const InputSettings& settings,
-                                                  std::int64_t rows, const std::set<std::int64_t>& wanted, std::size_t threads);
+                                                  std::int64_t rows, const VectorOrigin& origin,
+                                                  const std::set<std::int64_t>& wanted, std::size_t threads);
 
 }  // namespace bertpretrain

@@ -9,6 +9,7 @@
 
 #include "archive/parquet_vectors.h"
 #include "archive/text_ids.h"
+#include "archive/vector_origin.h"
 #include "core/error.h"
 #include "core/files/files.h"
 
@@ -44,15 +45,12 @@ nlohmann::json read_request(const fs::path& file) {
 
 void begin(const EmbeddingRequest& request) {
     make_writable_folder(working_folder(request.output));
-    std::map<std::string, std::string> attributes;
-    for (const auto& [name, value] : request.identity.items())
-        attributes[name] = value.is_string() ? value.get<std::string>() : value.dump();
     const VectorFormat format = vector_format_of(request.output);
     // Now, so that an id that the file cannot hold is refused before the vectors are computed.
     if (format == VectorFormat::npy && !request.ids.empty()) write_ids_as_text(request.ids, ids_file(request.output));
     const std::uint64_t offset =
         create_vector_file(vectors_file(request.output), format == VectorFormat::parquet ? VectorFormat::npy : format,
-                           request.shape, request.vectors, attributes, request.ids);
+                           request.shape, request.vectors, attributes_of(request.identity), request.ids);
     const std::vector<std::int64_t> marks(request.parts, open_mark);
     write_atomically(marks_file(request.output), std::string_view(reinterpret_cast<const char*>(marks.data()), marks.size() * 8));
     flush_to_disk(vectors_file(request.output));
@@ -116,6 +114,7 @@ void EmbeddingStore::complete() const {
         write_parquet_vectors(done, vectors_file(request_.output), request_.ids);
     }
     flush_to_disk(done);
+    if (format == VectorFormat::npy) write_origin_beside(request_.output, done, request_.shape, request_.identity);
     fs::rename(done, request_.output, failure);
     if (failure) throw DataError(concat(request_.output.string(), ": cannot be written (", failure.message(), ")"));
     flush_to_disk(fs::absolute(request_.output).parent_path());

@@ -17,7 +17,7 @@ struct EmbeddingRequest {
     MatrixShape shape;
     std::size_t parts = 0;
     std::string vectors;              ///< "mean", "cls" or "pooled"; also the name of the dataset in an h5 file
-    nlohmann::ordered_json identity;  ///< {name: string or number}: everything that determines the values
+    nlohmann::ordered_json identity;  ///< {name: string or number}: everything that determines the values; recorded as the origin
     std::filesystem::path ids{};      ///< a file of the rows' ids (text_ids.h); empty: none
 };
 
@@ -43,8 +43,8 @@ public:
     /// Writes and fsyncs the rows of a part, then marks it as done. @param truncated number of truncated lines in it
     void put(std::size_t part, std::int64_t first_row, std::span<const float> rows, std::int64_t truncated);
 
-    /// Renames the file to its final name. A .parquet file is first written from the rows, and the ids of an .npy file as text
-    /// beside it. One process calls it when all parts are done.
+    /// Renames the file to its final name. A .parquet file is first written from the rows; the ids of an .npy file and its origin
+    /// (vector_origin.h) are written beside it. One process calls it when all parts are done.
     void complete() const;
 
 private:

@@ -43,7 +43,7 @@ TextSurvey survey_text(const std::filesystem::path& file, const PartSize& size) 
     std::ifstream in(file, std::ios::binary);
     if (!in) throw DataError(concat(file.string(), ": cannot be read"));
     LineBlocks blocks(in, file.string());
-    Utf8Check utf8(file.string(), Utf8Check::Remedy::conversion);
+    Utf8Check utf8(file.string(), Utf8Check::Remedy::option);
     for (std::string block; blocks.next(block);) {
         if (text.bytes == 0 && !marked_encoding(block).empty()) return must_convert;
         if (text.bytes == 0)

@@ -4,6 +4,7 @@
 #include <numeric>
 #include <vector>
 
+#include "archive/vector_origin.h"
 #include "core/error.h"
 #include "support/catch.h"
 #include "support/command.h"
@@ -71,6 +72,22 @@ TEST_CASE("work begun with other weights is not continued, and existing output i
     CHECK(refusal(request).find("begun with a different weights_crc32 (7, now 8)") != std::string::npos);
     write_text(folder / "vectors.npy", "mine");
     CHECK(refusal(request_of(folder / "vectors.npy")).find("exists") != std::string::npos);
+}
+
+TEST_CASE("finished vectors have the origin of their own request, not one that lay beside the file") {
+    const TemporaryFolder folder;
+    EmbeddingRequest request = request_of(folder / "vectors.npy");
+    for (const std::uint32_t encoder : {1U, 2U}) {
+        request.identity["encoder_crc32"] = encoder;
+        EmbeddingStore::prepare(request);
+        EmbeddingStore store(request);
+        store.put(0, 0, counting(9, 0), 0);
+        store.put(1, 3, counting(6, 9), 0);
+        store.complete();
+        CHECK(origin_of(request.output, *VectorReader::open(request.output)).encoder_crc32 == encoder);
+        fs::remove(request.output);  // but not vectors.origin.json
+    }
+    CHECK(fs::exists(folder / "vectors.origin.json"));
 }
 
 TEST_CASE("NumPy and h5py read the files") {

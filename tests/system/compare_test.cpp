@@ -103,3 +103,26 @@ TEST_CASE("two files of vectors are alike in another precision, and different fo
     CHECK(damaged.exit_code == 3);
     CHECK(missing_words(damaged.err, {"damaged.npy: is not an .npy file"}) == "");
 }
+
+TEST_CASE("files of vectors whose ids differ in order are said to do so, with the first such row") {
+    NEEDS_TRAIN();
+    const TemporaryFolder folder;
+    write_text(folder / "a.jsonl",
+               "{\"text\": \"a star\", \"id\": \"x\"}\n{\"text\": \"one\", \"id\": \"y\"}\n"
+               "{\"text\": \"water\", \"id\": \"z\"}\n");
+    write_text(folder / "b.jsonl",
+               "{\"text\": \"a star\", \"id\": \"x\"}\n{\"text\": \"water\", \"id\": \"z\"}\n"
+               "{\"text\": \"one\", \"id\": \"y\"}\n");
+    for (const auto& [input, output] : {std::pair("a", "a.h5"), std::pair("b", "b.npy")}) {
+        const CommandResult embedded =
+            run_command("env OMP_NUM_THREADS=1 " + train_program + " embed " + finished_run().run.string() + " " +
+                        (folder / input).string() + ".jsonl --id-field id --output " + (folder / output).string());
+        INFO(embedded.err);
+        REQUIRE(embedded.exit_code == 0);
+    }
+    const std::string command = train_program + " compare " + (folder / "a.h5").string() + " " + (folder / "b.npy").string();
+    const CommandResult printed = run_command(command), json_printed = run_command(command + " --json");
+    CHECK(printed.exit_code == 6);
+    CHECK(missing_words(printed.out, {"the same ids in another order", "row is 1 (from 0)", "\"y\" and \"z\""}) == "");
+    CHECK(json::parse(json_printed.out).at("other_ids").at("is_other_order") == true);
+}

@@ -181,3 +181,17 @@ TEST_CASE("letters are set apart in FASTA, whose names are the ids, and where it
     CHECK((vectors("two.fasta") == vectors("two.txt")));
     CHECK(read_text(folder / "two.fasta.ids.txt") == "first\nsecond\n");
 }
+
+TEST_CASE("ids of which fewer than half are distinct are kept with a warning") {
+    NEEDS_TRAIN();
+    const TemporaryFolder folder;
+    write_text(folder / "records.jsonl",
+               "{\"text\": \"one\", \"id\": 1, \"lang\": \"en\"}\n{\"text\": \"two\", \"id\": 2, \"lang\": \"en\"}\n"
+               "{\"text\": \"three\", \"id\": 2, \"lang\": \"en\"}\n");
+    const CommandResult few = embed(folder / "records.jsonl", folder / "few.npy", "--id-field lang");
+    CHECK(few.exit_code == 0);
+    CHECK(missing_words(few.err, {"--id-field lang", "distinct ids among the first 3 records: 1"}) == "");
+    const CommandResult most = embed(folder / "records.jsonl", folder / "most.npy", "--id-field id");
+    CHECK(most.exit_code == 0);
+    CHECK(most.err.find("distinct") == std::string::npos);
+}

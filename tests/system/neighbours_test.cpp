@@ -20,6 +20,16 @@ bool write_vectors(const fs::path& file, const std::string& rows) {
                .exit_code == 0;
 }
 
+/// Embeds by a checkpoint of finished_run().
+void embed_by(const std::string& step, const fs::path& input, const fs::path& output, const std::string& options = "") {
+    const CommandResult embedded = run_program("embed " + (finished_run().run / "checkpoints" / step).string() + " " +
+                                               input.string() + " --output " + output.string() + " " + options);
+    INFO(embedded.err);
+    REQUIRE(embedded.exit_code == 0);
+}
+
+const std::string newest_checkpoint = "step_00000020", early_checkpoint = "step_00000003";
+
 }  // namespace
 
 TEST_CASE("the neighbours of another file's vectors are NumPy's, by cosine and product, from .npy and .h5") {
@@ -102,4 +112,92 @@ TEST_CASE("a text through the model finds its own record first, with its id") {
         CHECK(run_program("neighbours " + vectors + " --queries " + empty).exit_code == 3);
     write_text(folder / "other.npy", "no vectors");
     CHECK(run_program("neighbours " + (folder / "other.npy").string() + " --rows 0").exit_code == 3);
+}
+
+TEST_CASE("a model is refused where another one made the vectors, unless --any-model accepts it; exports are the same model") {
+    NEEDS_TRAIN();
+    const TemporaryFolder folder;
+    write_text(folder / "text", "the sun is a star\nwater freezes\na city of the north\n");
+    const std::string run = finished_run().run.string(), exported = (folder / "exported").string(),
+                      early = (finished_run().run / "checkpoints" / early_checkpoint).string();
+    REQUIRE(run_program("export " + run + " --format sentence-transformers --vectors cls --output " + exported).exit_code == 0);
+    for (const char* name : {"v.npy", "v.h5"}) {
+        CAPTURE(name);
+        embed_by(newest_checkpoint, folder / "text", folder / name);
+        const auto find = [&](const std::string& options) {
+            return run_program("neighbours " + (folder / name).string() + " \"water freezes\" --top 1 " + options);
+        };
+        const CommandResult other = find("--model " + early);
+        CHECK(other.exit_code == 2);
+        CHECK(missing_words(other.err,
+                            {early_checkpoint, name, "encoder_crc32 is ", "recorded with the vectors is", "--any-model"}) == "");
+        CHECK(other.out.empty());
+        const CommandResult accepted = find("--any-model --model " + early);
+        CHECK(accepted.exit_code == 0);
+        CHECK(missing_words(accepted.err, {"encoder_crc32", "--any-model accepts it"}) == "");
+        const CommandResult same = find("--precision bf16 --model " + exported);  // whose own vectors are cls
+        INFO(same.err);
+        CHECK(same.exit_code == 0);
+        CHECK(same.err.find("warning") == std::string::npos);
+        CHECK(find("--model " + run).out == "water freezes\n  1.000  row 1\n");
+        const CommandResult pooling = find("--vectors cls --model " + run);
+        CHECK(pooling.exit_code == 2);
+        CHECK(missing_words(pooling.err, {"--vectors cls", "has vectors of mean", "leave --vectors out"}) == "");
+        CHECK(find("--vectors mean --model " + run).exit_code == 0);
+    }
+    fs::remove(folder / "v.origin.json");
+    const CommandResult unknown =
+        run_program("neighbours " + (folder / "v.npy").string() + " text --vectors cls --model " + early);
+    CHECK(unknown.exit_code == 0);
+    CHECK(unknown.err.find("warning") == std::string::npos);  // NumPy may have written it
+}
+
+TEST_CASE("vectors of another model or another pooling are refused as queries") {
+    NEEDS_TRAIN();
+    const TemporaryFolder folder;
+    write_text(folder / "text", "the sun is a star\nwater freezes\n");
+    embed_by(newest_checkpoint, folder / "text", folder / "v.h5");
+    embed_by(newest_checkpoint, folder / "text", folder / "same.npy", "--precision bf16");
+    embed_by(newest_checkpoint, folder / "text", folder / "cls.npy", "--vectors cls");
+    embed_by(early_checkpoint, folder / "text", folder / "early.npy");
+    const auto search = [&](const std::string& name, const std::string& options = "") {
+        return run_program("neighbours " + (folder / "v.h5").string() + " --queries " + (folder / name).string() + " " + options);
+    };
+    CHECK(search("same.npy").exit_code == 0);
+    const CommandResult early = search("early.npy"), cls = search("cls.npy");
+    CHECK(early.exit_code == 2);
+    CHECK(missing_words(early.err, {"early.npy", "another model made it", "v.h5", "encoder_crc32", "--any-model"}) == "");
+    CHECK(cls.exit_code == 2);
+    CHECK(missing_words(cls.err, {"cls.npy: has vectors of cls", "v.h5 has vectors of mean"}) == "");
+    CHECK(search("early.npy", "--any-model").exit_code == 0);
+    fs::rename(folder / "early.npy", folder / "unknown.npy");
+    CHECK(search("unknown.npy").exit_code == 0);
+}
+
+TEST_CASE("a shuffled text, and another field, are refused as the texts of the rows") {
+    NEEDS_TRAIN();
+    const TemporaryFolder folder;
+    write_text(folder / "right.jsonl", "{\"text\": \"a star\", \"more\": \"x\"}\n{\"text\": \"water\", \"more\": \"y\"}\n");
+    write_text(folder / "shuffled.jsonl", "{\"text\": \"water\", \"more\": \"y\"}\n{\"text\": \"a star\", \"more\": \"x\"}\n");
+    write_text(folder / "latin.txt",
+               "Stra\xDF"
+               "e\nwater\n");
+    embed_by(newest_checkpoint, folder / "right.jsonl", folder / "v.npy");
+    const auto print = [&](const std::string& vectors, const std::string& options) {
+        return run_program("neighbours " + (folder / vectors).string() + " --rows 0 --text " + (folder / options).string());
+    };
+    CHECK(print("v.npy", "right.jsonl").out.starts_with("a star\n"));
+    const CommandResult shuffled = print("v.npy", "shuffled.jsonl"), field = print("v.npy", "right.jsonl --text-field more");
+    CHECK(shuffled.exit_code == 3);
+    CHECK(shuffled.out.empty());
+    CHECK(missing_words(shuffled.err, {"shuffled.jsonl: has", "the vectors were made of", "name the file that was embedded"}) ==
+          "");
+    CHECK(field.exit_code == 3);
+    embed_by(newest_checkpoint, folder / "latin.txt", folder / "latin.h5", "--encoding latin-1");
+    CHECK(print("latin.h5", "latin.txt --encoding latin-1")
+              .out.starts_with("Stra\xC3\x9F"
+                               "e\n"));
+    embed_by(newest_checkpoint, folder / "right.jsonl", folder / "apart.h5", "--letters apart");
+    CHECK(print("apart.h5", "right.jsonl --letters apart").out.starts_with("a s t a r\n"));
+    CHECK(print("apart.h5", "right.jsonl").exit_code == 3);
 }

@@ -204,6 +204,14 @@ DocumentFormat format_of(std::string_view head, const std::string& name, const I
     return {.kind = Kind::text};
 }
 
+bool has_own_encoding(std::string_view head, const std::string& name, const InputSettings& settings) {
+    if (settings.format != "auto") return settings.format == "wikipedia" || settings.format == "parquet";
+    try {
+        const DocumentFormat::Kind kind = format_of(head, name, settings).kind;
+        return kind == DocumentFormat::Kind::wikipedia || kind == DocumentFormat::Kind::parquet;
+    } catch (const DataError&) { return false; }
+}
+
 std::string_view name_of(DocumentFormat::Kind kind) {
     constexpr std::string_view names[] = {"plain text", "JSONL", "CSV or TSV", "Parquet", "a Wikipedia dump", "FASTA"};
     return names[static_cast<std::size_t>(kind)];

@@ -43,6 +43,10 @@ bool is_parquet(std::string_view head);
 /// @throws DataError naming the format when it has no documents that can be read, with what to do
 DocumentFormat format_of(std::string_view head, const std::string& name, const InputSettings& settings);
 
+/// Whether a file begins as a dump or Parquet, which have an encoding of their own. Does not throw: another file is judged after
+/// its conversion. @param head in UTF-8, as far as it could be converted
+bool has_own_encoding(std::string_view head, const std::string& name, const InputSettings& settings);
+
 /// A name for messages: "plain text", "JSONL", "CSV or TSV", "Parquet", "a Wikipedia dump", "FASTA".
 std::string_view name_of(DocumentFormat::Kind kind);
 

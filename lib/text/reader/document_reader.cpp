@@ -72,16 +72,6 @@ std::string text_of_head(std::string_view head) {
     return with_newlines(std::string(head));
 }
 
-/// Whether a file begins as a dump or Parquet, which have an encoding of their own. @param head in UTF-8, as far as it could be
-/// converted
-bool has_own_encoding(std::string_view head, const std::string& name, const InputSettings& settings) {
-    if (settings.format != "auto") return settings.format == "wikipedia" || settings.format == "parquet";
-    try {
-        const Kind kind = format_of(head, name, settings).kind;
-        return kind == Kind::wikipedia || kind == Kind::parquet;
-    } catch (const DataError&) { return false; }  // is judged after its conversion
-}
-
 /// Makes each letter a word. Lines are then no sentences that could be split.
 void separate_letters(DocumentBatch& batch) {
     for (Document& document : batch.documents) document.text = letters_apart(document.text);
