@@ -33,7 +33,9 @@ done
 experiment='' models='' ranks='' data_training_shards='' data_command='' data_text_folder='' data_shard_options=() training_set=()
 evaluation_held_out_shards='' evaluation_tolerance='' evaluation_after_refusal='' export_formats=() embedding_text='' embedding_vectors=''
 [[ $config != -* ]] || config=./$config
-settings=$("$program" config pipeline "$config" --shell)
+check=()
+if [[ -n $join ]]; then check=(--settings-only); fi # another host may lack the files that only the first one reads
+settings=$("$program" config pipeline "$config" --shell "${check[@]}")
 eval "$settings"
 if [[ $models == -* ]]; then models=./$models; fi
 if [[ $data_text_folder == -* ]]; then data_text_folder=./$data_text_folder; fi
@@ -92,6 +94,21 @@ announce() {
   mv "$models/.announced.partial" "$models/.announced"
 }
 
+# text_names LIST: prints the first names of a list of texts (see select_texts), and how many more it has.
+text_names() {
+  local number line names=''
+  number=$(wc -l <"$1")
+  while IFS= read -r line; do names+=${names:+, }${line#* * }; done < <(head -n 5 "$1")
+  if ((number > 5)); then names+=" and $((number - 5)) more"; fi
+  printf '%s\n' "${names//[[:cntrl:]]/?}"
+}
+# After a refusal: the generation's texts count as new for the next one.
+advise_on_texts() {
+  [[ -n $data_text_folder && -s $next/texts_new ]] || return 0
+  say "it was trained on $(wc -l <"$next/texts_new") new files of $data_text_folder: $(text_names "$next/texts_new"). The next generation" \
+    "learns them again: take a bad file out of $data_text_folder first"
+}
+
 refuse() {
   echo "$1" >"$folder/refused.partial"
   mv "$folder/refused.partial" "$folder/refused"
@@ -100,6 +117,7 @@ refuse() {
 say_refused() {
   say "$models/$(readlink "$next") is refused: $(cat "$next/refused"). $current is unchanged. Look at it, then remove the link $next to" \
     "train another generation, or the file $next/refused to try this one again"
+  advise_on_texts
   announce -
   exit 6
 }
@@ -116,6 +134,7 @@ begin() {
   if [[ -e $next/refused ]]; then
     [[ $evaluation_after_refusal == train_again ]] || say_refused
     say "setting the refused generation $(readlink "$next") aside: $models/refused"
+    advise_on_texts
     mv -T "$next" "$models/refused"
   fi
   if [[ ! -L $next ]]; then
@@ -136,16 +155,47 @@ nothing_new() {
   exit 0
 }
 
-# Links the files of text_folder that no model before was trained on into texts/. A file that changed counts as new. The lists have a line
-# "SIZE TIME NAME" for each file, with \n for a line break of a name and \\ for a backslash.
-collect_texts() {
-  local learned=$folder/parent/texts_learned number=0 line path name link
-  local -x LC_ALL=C # lengths are bytes
-  [[ -d $data_text_folder ]] || { say "$config: data.text_folder = $data_text_folder is no folder"; exit 3; }
-  [[ -e $learned ]] || learned=/dev/null
+# Prints the files of text_folder: a sorted line "SIZE TIME NAME" for each, with \n for a line break of a name and \\ for a backslash.
+list_texts() {
+  local -x LC_ALL=C
+  [[ -d $data_text_folder ]] || { say "$config: data.text_folder = $data_text_folder is no folder; a relative path starts at $PWD"; exit 3; }
   find -L "$data_text_folder" -mindepth 1 -name '.*' -prune -o -type f -printf '%s %T@ %P\0' |
-    sed -z 's/\\/\\\\/g; s/\n/\\n/g' | tr '\0' '\n' | sort | comm -13 "$learned" - >"$folder/texts_new"
-  [[ -s $folder/texts_new ]] || nothing_new "$data_text_folder has no new texts"
+    sed -z 's/\\/\\\\/g; s/\n/\\n/g' | tr '\0' '\n' | sort
+}
+
+# Prints what the shards depend on besides the texts: settings, and checksums of the vocabulary and of the records beside it.
+shard_settings() {
+  local option previous='' vocabulary=''
+  local -x LC_ALL=C
+  printf '%q\n' "$data_text_folder" "${data_shard_options[@]}"
+  for option in "${data_shard_options[@]}"; do
+    if [[ $previous == --vocabulary ]]; then vocabulary=$option; fi
+    if [[ $option == --vocabulary=* ]]; then vocabulary=${option#*=}; fi
+    previous=$option
+  done
+  if [[ $vocabulary == -* ]]; then vocabulary=./$vocabulary; fi
+  if [[ -d $vocabulary ]]; then
+    find -L "$vocabulary" -maxdepth 1 -type f -size -64M -print0 | sort -z # larger files are a model's weights
+  else
+    printf '%s\0' "$vocabulary" "$vocabulary.lineage.json" "$(dirname "$vocabulary")/tokenizer_config.json"
+  fi | xargs -0 -r sha256sum -- 2>/dev/null || true
+}
+
+# Links the files of text_folder that no model before was trained on into texts/, and lists them in texts_new. A file that changed counts as
+# new. Keeps finished shards if an earlier attempt made them from the same files with the same settings.
+select_texts() {
+  local number=0 line path name link # `learned` is for learn_texts too
+  local -x LC_ALL=C # lengths are bytes
+  learned=$folder/parent/texts_learned
+  [[ -e $learned ]] || learned=/dev/null
+  list_texts | comm -13 "$learned" - >"$folder/texts_new.partial"
+  [[ -s $folder/texts_new.partial ]] || nothing_new "$data_text_folder has no new texts"
+  shard_settings >"$folder/shards_made_with.partial"
+  if ! cmp -s "$folder/texts_new.partial" "$folder/texts_new" || ! cmp -s "$folder/shards_made_with.partial" "$folder/shards_made_with"; then
+    rm -rf "$folder/shards"
+  fi
+  mv "$folder/texts_new.partial" "$folder/texts_new"
+  mv "$folder/shards_made_with.partial" "$folder/shards_made_with"
   rm -rf "$folder/texts"
   mkdir "$folder/texts"
   while IFS= read -r line; do
@@ -154,10 +204,78 @@ collect_texts() {
     if ((${#name} > 200)); then name=${name: -200}; fi # with its number it must not be longer than file systems allow
     printf -v link '%s/texts/%06d_%s' "$folder" $((++number)) "$name"
     ln -srT "$data_text_folder/$path" "$link"
-    [[ -f $link ]] || { say "$data_text_folder/$path: is no file any more; run this again"; exit 3; }
   done <"$folder/texts_new"
-  sort -m "$learned" "$folder/texts_new" >"$folder/texts_learned.partial"
-  mv "$folder/texts_learned.partial" "$folder/texts_learned"
+}
+
+make_shards() {
+  local links=("$folder"/texts/*) number=0 line
+  run "${alone[@]}" "$data_program" shard "$folder/texts" --output "$folder/shards" --allow-empty "${data_shard_options[@]}"
+  if ((code == 3)); then
+    while IFS= read -r line; do
+      line="${links[number++]##*/} is $data_text_folder/${line#* * }"
+      say "${line//[[:cntrl:]]/?}"
+    done < <(head -n 5 "$folder/texts_new")
+    say "the number is that of a line in $folder/texts_new. Replace a bad file, or take it out of $data_text_folder, then run this again"
+  fi
+  if ((code != 0)); then exit "$code"; fi
+  [[ -e $folder/shards/manifest.json ]] ||
+    nothing_new "the new texts of $data_text_folder hold no document: $(text_names "$folder/texts_new"). They are read again with newer ones"
+}
+
+# Makes shards of the new texts. texts_learned gets their sizes and times only if these were the same before and after they were read.
+learn_texts() {
+  local attempt
+  for attempt in 1 2 3; do
+    select_texts
+    [[ -e $folder/shards/manifest.json ]] || make_shards # `shard` writes it last
+    list_texts | LC_ALL=C comm -13 - "$folder/texts_new" >"$folder/texts_changed"
+    if [[ ! -s $folder/texts_changed ]]; then
+      rm "$folder/texts_changed"
+      LC_ALL=C sort -m "$learned" "$folder/texts_new" >"$folder/texts_learned.partial"
+      mv "$folder/texts_learned.partial" "$folder/texts_learned"
+      return
+    fi
+    say "files of $data_text_folder were changed or removed while they were read (attempt $attempt of 3): $(text_names "$folder/texts_changed")"
+  done
+  say "write each file under a name that begins with a dot, then rename it; then run this again"
+  exit 3
+}
+
+# Undoes the data stage if the settings of its shards have changed since, unless the training has saved a checkpoint.
+undo_changed_data() {
+  local changed="data.text_folder, data.shard_options or the vocabulary's files have changed since $models/$generation made its shards"
+  if [[ -z $data_text_folder || ! -e $folder/shards_made_with ]] || ! is_done data || is_done train; then return; fi
+  if [[ $(shard_settings) == "$(cat "$folder/shards_made_with")" ]]; then return; fi
+  if [[ -n $(find "$folder/run" -path '*/checkpoints/step_*/COMPLETE.json' ! -path '*.partial/*' -print -quit 2>/dev/null) ]]; then
+    say "warning: $changed. Its training has saved checkpoints, so it keeps the shards; the next generation uses the new settings"
+    return
+  fi
+  say "$changed: making them again"
+  rm -f "$models/.announced" "$folder/stages"
+}
+
+# Prints a line "SHA256 FILE" for each text in a manifest's "corpus", and for the files that it was made from.
+corpus_of() {
+  LC_ALL=C grep -aoE '"(corpus|shards)": *\[|"(file|sha256)": *"([^"\\]|\\.)*"' "$1" | awk '
+    /^"(corpus|shards)"/ { in_corpus = /^"corpus"/; next }
+    { value = $0; sub(/^[^:]*: *"/, "", value); sub(/"$/, "", value) }
+    /^"file"/ { file = value }
+    /^"sha256"/ && in_corpus && value != "" { print value, file }'
+}
+
+# Warns of texts that are in the corpus of the held-out shards too.
+warn_of_known_texts() {
+  local held_out=$evaluation_held_out_shards/manifest.json made=$folder/shards/manifest.json file
+  if [[ ! -f $held_out || ! -f $made ]] || is_done evaluate || cmp -s "$held_out" "$made"; then return; fi
+  while IFS= read -r file; do
+    if [[ $file == "$folder/texts/"* && -n $data_text_folder ]]; then
+      file=${file#"$folder/texts/"}
+      file=$data_text_folder/$(sed -n "$((10#${file%%_*})){s/^[^ ]* [^ ]* //;p;q}" "$folder/texts_new")
+    fi
+    say "warning: $file is also a text of evaluation.held_out_shards = $evaluation_held_out_shards. The generation learns that text, so its" \
+      "held-out loss there is too good; take the file out of ${data_text_folder:-the new shards}, or make the held-out shards from other files"
+  done < <(awk 'NR == FNR { held[$1] = 1; next } $1 in held && !seen[$0]++ { sub(/^[^ ]* /, ""); print }' \
+    <(corpus_of "$held_out") <(corpus_of "$made"))
 }
 
 data() {
@@ -168,9 +286,7 @@ data() {
     [[ -e $folder/shards ]] || nothing_new "data.command has made no shards"
     must "${alone[@]}" "$data_program" check "$folder/shards"
   elif [[ -n $data_text_folder ]]; then
-    [[ -e $folder/texts_learned ]] || collect_texts
-    [[ -e $folder/shards/manifest.json ]] || # `shard` writes it last
-      must "${alone[@]}" "$data_program" shard "$folder/texts" --output "$folder/shards" "${data_shard_options[@]}"
+    learn_texts
   fi
 }
 
@@ -231,7 +347,9 @@ exec 9>"$models/.lock" # the stages inherit it: while one of a killed pipeline s
 flock --timeout "${BERTPRETRAIN_LOCK_SECONDS:-0}" 9 ||
   { say "another pipeline, or a stage that it left running, is using $models; wait until it ends"; exit 2; }
 begin
+undo_changed_data
 stage data
+warn_of_known_texts
 announce "$generation"
 for name in train evaluate export_model embed; do stage "$name"; done
 sync --file-system "$folder"

@@ -19,6 +19,8 @@
 #include "core/error.h"
 #include "core/output/log.h"
 #include "core/output/table.h"
+#include "core/strings.h"
+#include "inference/embed_input.h"
 #include "plan/pipeline_config.h"
 #include "plan/resolve.h"
 #include "plan/training_phases.h"
@@ -146,22 +148,39 @@ void add_resolve_command(CLI::App& config) {
     command->callback([arguments] { resolve_and_print(*arguments); });
 }
 
+/// A table or JSONL needs the field that `embed` reads by default, because a pipeline has no --text-field.
+void check_embedding_text(const std::string& text, const std::string& file) {
+    try {
+        check_embed_input(text);
+    } catch (const DataError& error) {
+        throw ConfigError(concat(file, ": embedding.text: ", error.what(),
+                                 "\n  do: for a pipeline, write one text per line, or name the field \"text\", ",
+                                 "because it has no --text-field"));
+    }
+}
+
 void add_pipeline_command(CLI::App& config) {
     struct Arguments {
         std::string file;
-        bool shell = false;
+        bool shell = false, settings_only = false;
     };
     const auto arguments = std::make_shared<Arguments>();
     CLI::App* command = config.add_subcommand(
         "pipeline", "Checks the settings of scripts/pipeline.sh and prints them; without a file, explains every one of them");
     command->add_option("file", arguments->file, "The pipeline's file (JSON)");
     command->add_flag("--shell", arguments->shell, "Print assignments for bash");
+    command->add_flag("--settings-only", arguments->settings_only,
+                      "Do not look for the files that the settings name, except the experiment");
     command->callback([arguments] {
         if (arguments->file.empty()) {
             std::cout << explain_config<PipelineConfig>("", output_width()) << std::flush;
             return;
         }
         const PipelineConfig pipeline = load_pipeline(arguments->file);
+        if (!arguments->settings_only) {
+            check_pipeline_paths(pipeline, arguments->file);
+            if (pipeline.embedding.text) check_embedding_text(*pipeline.embedding.text, arguments->file);
+        }
         std::cout << (arguments->shell ? shell_assignments(pipeline) : settings_table(pipeline, Show::all)) << std::flush;
     });
 }

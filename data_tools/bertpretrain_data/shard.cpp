@@ -14,6 +14,7 @@
 #include "core/strings.h"
 #include "shards/build/join_parts.h"
 #include "shards/build/shard_builder.h"
+#include "text/no_document.h"
 #include "tokens/models/folder_tokenizer.h"
 #include "tokens/models/open_tokenizer.h"
 #include "tokens/models/tokenizer_difference.h"
@@ -147,6 +148,9 @@ void add_shard_command(CLI::App& app) {
     command->add_option("--threads", settings->threads, "Number of threads; 0 means one per core")->capture_default_str();
     command->add_flag("--overwrite", settings->overwrite,
                       "Replace the manifest in the output folder and the shards that it lists");
+    const auto allow_empty = std::make_shared<bool>(false);
+    command->add_flag("--allow-empty", *allow_empty,
+                      "If the inputs hold no document, make no shards and end with exit code 0 instead of 3");
     const auto part = std::make_shared<std::string>();
     split_options.push_back(command->add_option(
         "--part", *part,
@@ -154,7 +158,7 @@ void add_shard_command(CLI::App& app) {
         "parts, and `bertpretrain_data join` completes the folder"));
     const auto json = std::make_shared<bool>(false);
     command->add_flag("--json", *json, "Print the summary as a JSON object");
-    command->callback([settings, json, part, sample_options, split_options, reading] {
+    command->callback([settings, json, part, allow_empty, sample_options, split_options, reading] {
         reading.finish();
         reading.require_inputs();
         if (!part->empty()) settings->part = parse_part(*part);
@@ -177,7 +181,12 @@ void add_shard_command(CLI::App& app) {
         if (asked.compatible_with == "nothing" && std::filesystem::is_directory(settings->vocabulary))
             take_from_folder(*settings);
         else take_casing(*settings);
-        (*json ? print_summary_as_json : print_summary)(build_shards(*settings));
+        try {
+            (*json ? print_summary_as_json : print_summary)(build_shards(*settings));
+        } catch (const NoDocumentError& error) {
+            if (!*allow_empty) throw;
+            log_warning(concat("no shards were made: ", error.what()));
+        }
     });
 }
 

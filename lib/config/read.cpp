@@ -11,6 +11,7 @@
 
 #include "core/error.h"
 #include "core/files/files.h"
+#include "core/files/local_path.h"
 #include "core/strings.h"
 
 namespace bertpretrain {
@@ -166,7 +167,8 @@ void refuse_other_languages(std::string_view text, const std::filesystem::path& 
 }  // namespace
 
 std::string load_settings_text(const std::filesystem::path& file) {
-    if (!std::filesystem::exists(file)) throw ConfigError(concat(file.string(), ": no such settings file; check the path"));
+    if (!std::filesystem::exists(file))
+        throw ConfigError(concat(file.string(), ": no such settings file; check the path", start_of_relative(file)));
     if (std::filesystem::is_directory(file))
         throw ConfigError(concat(file.string(), ": is a folder, expected a settings file in JSON"));
     try {

@@ -175,4 +175,21 @@ EmbedInput prepare_embed_input(const fs::path& input, InputSettings settings, bo
     }
 }
 
+void check_embed_input(const fs::path& input) {
+    constexpr std::uint64_t enough_bytes = std::uint64_t{4} << 20;
+    const InputSettings settings = settings_for_records({});
+    TaskPool pool(1);
+    const std::unique_ptr<Content> content = open_content(input, pool);
+    std::string head(format_head_bytes, '\0');
+    std::size_t size = 0;
+    while (const std::size_t count = content->read(head.data() + size, head.size() - size)) size += count;
+    head.resize(size);
+    if (const std::string mark(marked_encoding(std::string_view(head).substr(0, mark_bytes))); !mark.empty())
+        head = converted_head(head, mark);
+    if (head.empty() || format_of(head, input.string(), settings).kind == Kind::text) return;
+    DocumentReader reader({input}, settings, pool);
+    while (reader.next() && reader.bytes_read() < enough_bytes) {}
+    reader.bad_records().finish();
+}
+
 }  // namespace bertpretrain

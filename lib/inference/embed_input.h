@@ -31,4 +31,7 @@ inline constexpr const char* embed_input_files[] = {"input", "texts", "ids"};
 EmbedInput prepare_embed_input(const std::filesystem::path& input, InputSettings settings, bool asks_for_fields,
                                const std::filesystem::path& folder, std::size_t threads);
 
+/// Reads the beginning of a file, about 4 MiB, as prepare_embed_input() does without options. @throws DataError like it
+void check_embed_input(const std::filesystem::path& input);
+
 }  // namespace bertpretrain

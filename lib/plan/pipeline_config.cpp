@@ -7,10 +7,13 @@
 
 #include "config/read.h"
 #include "core/error.h"
+#include "core/files/local_path.h"
 #include "plan/experiment_config.h"
 
 namespace bertpretrain {
 namespace {
+
+namespace fs = std::filesystem;
 
 constexpr auto old_names = std::to_array<ForeignName>({
     {"shards", "data.training_shards"},
@@ -39,6 +42,17 @@ void check_data(const PipelineData& data, const std::string& file) {
                                  "  do: name the shards, a command that makes them, or the folder of new texts"));
     if (!data.text_folder && !data.shard_options.empty())
         throw ConfigError(concat(file, ": data.shard_options have no effect without data.text_folder\n  do: leave them out"));
+}
+
+/// Refuses an option and its value in one text, which the program would take for an option's name.
+void check_shard_options(const std::vector<std::string>& options, const std::string& file) {
+    for (const std::string& option : options) {
+        const std::size_t blank = option.find_first_of(" \t");
+        if (option.starts_with("--") && blank < option.find('='))
+            throw ConfigError(concat(file, ": data.shard_options: \"", option,
+                                     "\" is several words, expected one per text\n  do: [\"", option.substr(0, blank),
+                                     "\", \"VALUE\", ...]"));
+    }
 }
 
 /// Checks that the experiment can be read with the pipeline's changes, and that its model has the formats.
@@ -74,9 +88,26 @@ PipelineConfig load_pipeline(const std::filesystem::path& file) {
     const auto pipeline = read_config<PipelineConfig>(load_settings(file), name);
     Refusals refusals;
     refusals.attempt([&] { check_data(pipeline.data, name); });
+    refusals.attempt([&] { check_shard_options(pipeline.data.shard_options, name); });
     refusals.attempt([&] { check_experiment(pipeline, name); });
     refusals.throw_if_any();
     return pipeline;
+}
+
+void check_pipeline_paths(const PipelineConfig& pipeline, const fs::path& file) {
+    Refusals refusals;
+    const auto refuse = [&](const char* setting, const std::string& path, const char* expected) {
+        refusals.attempt([&] {
+            throw ConfigError(concat(file.string(), ": ", setting, " = \"", path, "\": is no ", expected, "; check the path",
+                                     start_of_relative(path)));
+        });
+    };
+    const std::string& held_out = pipeline.evaluation.held_out_shards;
+    const bool is_remote = held_out.find("://") != held_out.npos;
+    if (!is_remote && !fs::is_directory(held_out)) refuse("evaluation.held_out_shards", held_out, "folder");
+    if (const auto& text = pipeline.embedding.text; text && (!fs::exists(*text) || fs::is_directory(*text)))
+        refuse("embedding.text", *text, "file");
+    refusals.throw_if_any();
 }
 
 }  // namespace bertpretrain

@@ -29,7 +29,7 @@ struct PipelineData {
         field("text_folder", self.text_folder, any,
               "Folder where new texts arrive. Each generation makes shards of the files that no model before it was trained on. "
               "Files whose names begin with a dot are ignored: write to such a name, then rename the file. If there is nothing "
-              "new, the round ends with exit code 0.");
+              "new, or the new files hold no document, the round ends with exit code 0.");
         field("shard_options", self.shard_options, any,
               "With text_folder: options of `bertpretrain_data shard`, such as [\"--vocabulary\", \"vocab.txt\"].");
     }
@@ -78,7 +78,9 @@ struct PipelineEmbedding {
     std::string vectors = "mean";
 
     static void describe(auto& self, auto&& field) {
-        field("text", self.text, any, "File with a text per line, which each generation embeds (vectors.npy). null: none.");
+        field("text", self.text, any,
+              "File with a text per line, which each generation embeds (vectors.npy). JSONL and tables need the field \"text\". "
+              "null: none.");
         field("vectors", self.vectors, one_of({"mean", "cls", "pooled"}),
               "The vector of a line. mean: the mean over all tokens. cls: the first token's. pooled: the pooler's output.");
     }
@@ -122,5 +124,9 @@ struct PipelineConfig {
 /// Reads a pipeline's file and checks all settings, also those of its experiment.
 /// @throws ConfigError that lists everything that is wrong, or says how to translate a file of shell assignments
 PipelineConfig load_pipeline(const std::filesystem::path& file);
+
+/// Checks that evaluation.held_out_shards, unless it is in an object store, and embedding.text are there.
+/// @param file named in messages  @throws ConfigError that lists what is missing
+void check_pipeline_paths(const PipelineConfig& pipeline, const std::filesystem::path& file);
 
 }  // namespace bertpretrain

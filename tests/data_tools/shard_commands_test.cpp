@@ -99,6 +99,20 @@ TEST_CASE("shard warns where a tokenizer that keeps white space gets indented te
     CHECK_FALSE(contains(of_words.err, "are indented"));
 }
 
+TEST_CASE("shard --allow-empty makes no shards of inputs without a document and ends with 0, but refuses damaged ones") {
+    const Corpus corpus;
+    for (const std::string text : {"\n\n", ""}) {
+        write_text(corpus.folder / "text.txt", text);
+        CHECK(run_command(corpus.shard("")).exit_code == 3);
+        const auto empty = run_command(corpus.shard("--allow-empty"));
+        CHECK(empty.exit_code == 0);
+        CHECK(contains(empty.err, "no shards were made"));
+        CHECK_FALSE(std::filesystem::exists(corpus.folder / "out" / "manifest.json"));
+    }
+    write_text(corpus.folder / "text.txt", "One text.\n\n\xff\n");
+    CHECK(run_command(corpus.shard("--allow-empty")).exit_code == 3);
+}
+
 TEST_CASE("a small text becomes one training and one held-out shard, and one warning counts shards with a single article") {
     const Corpus corpus;
     REQUIRE(run_command(corpus.shard("")).exit_code == 0);

@@ -71,6 +71,37 @@ TEST_CASE("a pipeline has exactly one source of data, and options of `shard` onl
     CHECK(contains(message_with({{"data", {{"shard_options", {"--threads", "1"}}}}}), "no effect without data.text_folder"));
 }
 
+TEST_CASE("an option of `shard` and its value are two texts of a pipeline's list") {
+    const auto message = [](const nlohmann::json& options) {
+        return message_with({{"data", {{"training_shards", nullptr}, {"text_folder", "texts"}, {"shard_options", options}}}});
+    };
+    CHECK(message({"--vocabulary", "my vocab.txt", "--name=a b", "--cased"}) == "");
+    const std::string joined = message({"--vocabulary vocab.txt --sequence-length 64"});
+    CHECK(contains(joined, "data.shard_options: \"--vocabulary vocab.txt --sequence-length 64\" is several words"));
+    CHECK(contains(joined, "[\"--vocabulary\", \"VALUE\", ...]"));
+    CHECK(contains(message("--vocabulary vocab.txt"), "must be a list"));
+}
+
+TEST_CASE("a pipeline's held-out shards and its texts to embed must be there, unless they are in an object store") {
+    const TemporaryFolder folder;
+    const auto message = [&](const std::string& held_out, const std::string& text) -> std::string {
+        PipelineConfig pipeline;
+        pipeline.evaluation.held_out_shards = held_out;
+        pipeline.embedding.text = text;
+        try {
+            check_pipeline_paths(pipeline, "pipeline.json");
+            return "";
+        } catch (const ConfigError& error) { return error.what(); }
+    };
+    write_text(folder / "texts.txt", "a text\n");
+    const std::string is_there = folder.path().string(), text = (folder / "texts.txt").string();
+    CHECK(message(is_there, text) == "");
+    CHECK(message("s3://bucket/shards", text) == "");
+    CHECK(contains(message("nowhere", is_there),
+                   "evaluation.held_out_shards = \"nowhere\": is no folder; check the path. A relative path"));
+    CHECK(contains(message("nowhere", is_there), "embedding.text = \"" + is_there + "\": is no file; check the path"));
+}
+
 TEST_CASE("a pipeline's experiment is checked with its changes, before any stage runs") {
     CHECK(contains(message_with({{"experiment", "/nowhere.json"}}), "/nowhere.json: no such settings file"));
     CHECK(

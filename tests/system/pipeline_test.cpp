@@ -2,50 +2,13 @@
 #include "core/error.h"
 #include "support/catch.h"
 #include "support/process.h"
-#include "system/small_run.h"
+#include "system/pipeline_loop.h"
 
 using namespace bertpretrain;
 using namespace bertpretrain::testing;
 namespace fs = std::filesystem;
 
 namespace {
-
-/// A pipeline of small_experiment() in a folder of its own: its models, experiment, texts and settings.
-class Loop {
-public:
-    explicit Loop(const nlohmann::json& experiment = nlohmann::json::object()) {
-        write_experiment(folder, experiment);
-        write_text(folder / "texts.txt", "one text\nand another\n");
-    }
-
-    /// Writes the settings, changed by a JSON merge patch, and returns the command of a round.
-    std::string command(const nlohmann::json& patch, const std::string& environment = "", const std::string& options = "") const {
-        nlohmann::json settings = {{"experiment", (folder / "experiment.json").string()},
-                                   {"models", models().string()},
-                                   {"data", {{"training_shards", sample_data().shards.string()}}},
-                                   {"evaluation", {{"held_out_shards", sample_data().shards.string()}}},
-                                   {"embedding", {{"text", (folder / "texts.txt").string()}}}};
-        settings.merge_patch(patch);
-        write_text(folder / "pipeline.json", settings.dump());
-        return concat("env OMP_NUM_THREADS=1 RUN_UNTIL_DONE_PAUSE_SECONDS=0 BERTPRETRAIN=", train_program, " ", environment,
-                      " scripts/pipeline.sh ", (folder / "pipeline.json").string(), " ", options);
-    }
-    CommandResult round(const nlohmann::json& patch = nlohmann::json::object(), const std::string& environment = "",
-                        const std::string& options = "") const {
-        return run_command(command(patch, environment, options));
-    }
-    fs::path models() const { return folder / "models"; }
-    fs::path leads_to(const std::string& link) const { return fs::read_symlink(models() / link); }
-    bool has_next() const { return fs::is_symlink(models() / "next"); }
-
-    TemporaryFolder folder;
-};
-
-/// A run of a part of a second.
-const nlohmann::json short_run = {{"schedule", {{"total_steps", 8}}}, {"evaluation", {{"every_steps", 0}}}};
-
-/// Settings of a loop in which one of "data", "training" and so on is changed.
-nlohmann::json with(const std::string& section, const nlohmann::json& settings) { return {{section, settings}}; }
 
 /// Writes two programs for BERTPRETRAIN and BERTPRETRAIN_DATA that, at the first call of each command, kill it after 0.4 seconds,
 /// and the pipeline with it. @returns the variables of the environment
@@ -76,7 +39,7 @@ TEST_CASE("the pipeline trains a generation from the one before, continues after
     for (const char* made : {"run/checkpoints", "evaluation.json", "hf/model.safetensors", "torchscript", "vectors.npy"})
         CHECK(fs::exists(loop.models() / "current" / made));
 
-    fs::remove(loop.folder / "texts.txt");  // its last stage fails
+    write_text(loop.folder / "texts.txt", "");  // its last stage fails
     CHECK(loop.round(five_steps).exit_code == 3);
     CHECK(loop.leads_to("current") == "0001");
     CHECK(loop.leads_to("next") == "0002");
@@ -190,6 +153,20 @@ TEST_CASE("a pipeline's bad request ends with exit code 2 before anything is mad
     CHECK(loop.round({{"modls", "x"}}).exit_code == 2);
     CHECK(loop.round({}, "", "--now").exit_code == 2);
     CHECK(run_command("scripts/pipeline.sh").exit_code == 2);
+    const auto check_refused = [&](const nlohmann::json& patch, const std::vector<std::string>& words) {
+        const CommandResult refused = loop.round(patch);
+        CHECK(refused.exit_code == 2);
+        CHECK(missing_words(refused.err, words) == "");
+    };
+    check_refused({{"experiment", "none.json"}}, {"none.json: no such settings file", "starts at the current folder, /"});
+    check_refused({{"evaluation", {{"held_out_shards", "none"}}}, {"embedding", {{"text", "none.txt"}}}},
+                  {"held_out_shards = \"none\": is no folder", "embedding.text = \"none.txt\": is no file", "current folder, /"});
+    write_text(loop.folder / "table.csv", "id,body\n1,one text\n2,and another\n");
+    check_refused({{"embedding", {{"text", (loop.folder / "table.csv").string()}}}},
+                  {"table.csv", "no column \"text\"", "write one text per line"});
+    write_text(loop.folder / "records.jsonl", "{\"body\": \"one text\"}\n{\"body\": \"and another\"}\n");
+    check_refused({{"embedding", {{"text", (loop.folder / "records.jsonl").string()}}}},
+                  {"records.jsonl", "2 of 2 records are malformed", "write one text per line"});
     CHECK_FALSE(fs::exists(loop.models()));
     fs::create_directories(loop.models());
     fs::create_directory_symlink("0007", loop.models() / "current");

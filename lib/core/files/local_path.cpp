@@ -1,6 +1,9 @@
 #include "core/files/local_path.h"
 
 #include <regex>
+#include <system_error>
+
+#include "core/concat.h"
 
 namespace bertpretrain {
 
@@ -15,6 +18,12 @@ std::string not_local(const std::string& path) {
     if (path.ends_with('\r'))
         return "ends with a carriage return\n  do: give the script that contains it Linux's line ends, for example with dos2unix";
     return "";
+}
+
+std::string start_of_relative(const std::filesystem::path& path) {
+    if (path.is_absolute()) return "";
+    std::error_code unknown;
+    return concat(". A relative path starts at the current folder, ", std::filesystem::current_path(unknown).string());
 }
 
 }  // namespace bertpretrain

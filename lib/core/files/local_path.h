@@ -1,6 +1,7 @@
 #pragma once
-// Texts that a user gave as a local path, but meant as something else.
+// What to say about a path that leads to no file.
 
+#include <filesystem>
 #include <string>
 
 namespace bertpretrain {
@@ -9,5 +10,8 @@ namespace bertpretrain {
 /// an object store or server, begins with a ~ that no shell expanded, ends with a carriage return, or is empty. "": none of
 /// these.
 std::string not_local(const std::string& path);
+
+/// Returns the end of a message about a path that leads to nothing: which folder a relative one starts at. "": it is absolute.
+std::string start_of_relative(const std::filesystem::path& path);
 
 }  // namespace bertpretrain

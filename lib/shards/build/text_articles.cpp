@@ -6,6 +6,7 @@
 
 #include "core/error.h"
 #include "core/utf8_check.h"
+#include "text/no_document.h"
 #include "text/reader/text_lineage.h"
 
 namespace bertpretrain {
@@ -121,7 +122,7 @@ TextArticles::TextArticles(const std::vector<std::filesystem::path>& files, std:
         files_.emplace_back(files[i]);
         Scan(*this, i, part_bytes).run();
     }
-    if (size() == 0) throw DataError(concat("no article in ", files.size(), " text files; expected one sentence per line"));
+    if (size() == 0) throw NoDocumentError(concat("no article in ", files.size(), " text files; expected one sentence per line"));
 }
 
 std::string TextArticles::read(const TextPart& part) const {

@@ -15,6 +15,7 @@
 #include "text/content/open_content.h"
 #include "text/letters.h"
 #include "text/line_ends.h"
+#include "text/no_document.h"
 #include "text/reader/input_files.h"
 #include "text/reader/text_lineage.h"
 #include "text/wiki/article_text.h"
@@ -196,7 +197,7 @@ bool DocumentReader::open_next() {
         source_ = source_of(std::move(opened));
         return true;
     }
-    if (empty_files_ == files_.size()) throw DataError(concat(first_empty_, ": is empty, expected text"));
+    if (empty_files_ == files_.size()) throw NoDocumentError(concat(first_empty_, ": is empty, expected text"));
     warn_of_odd_files();
     return false;
 }

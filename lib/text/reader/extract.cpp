@@ -13,6 +13,7 @@
 #include "core/threads/task_pool.h"
 #include "storage/remote_address.h"
 #include "text/content/byte_source.h"
+#include "text/no_document.h"
 #include "text/reader/extract_progress.h"
 #include "text/reader/text_lineage.h"
 
@@ -79,7 +80,7 @@ ExtractCounts write_sentences(DocumentReader& reader, std::int64_t minimum_sente
     counts.bytes_read = reader.bytes_read();
     counts.bad_records = reader.bad_records().bad();
     counts.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    if (counts.articles == 0) throw DataError(explain_nothing(counts, minimum_sentences));
+    if (counts.articles == 0) throw NoDocumentError(explain_nothing(counts, minimum_sentences));
     return counts;
 }
 

@@ -37,7 +37,7 @@ ExtractCounts extract(const ExtractSettings& settings);
 using WriteText = std::function<void(std::string_view text)>;
 
 /// Calls write(text) for all documents of `reader` that have at least `minimum_sentences` sentences. @throws DataError like
-/// next(), and when no document is found
+/// next(), and NoDocumentError when no document is found
 ExtractCounts write_sentences(DocumentReader& reader, std::int64_t minimum_sentences, const WriteText& write);
 
 }  // namespace bertpretrain
