@@ -4,6 +4,7 @@
 #include <map>
 #include <sstream>
 
+#include "core/concat.h"
 #include "support/catch.h"
 #include "support/small_disk.h"
 #include "system/small_run.h"
@@ -26,7 +27,8 @@ struct Filled {
 /// @param takes_all whether what the run deletes is filled as well
 Filled train_on_filling_disk(const TemporaryFolder& folder, const std::string& options, double seconds, bool takes_all) {
     const fs::path disk = folder / "disk", run = disk / "run";
-    Filled filled{.run = folder / "copy"};
+    Filled filled;
+    filled.run = folder / "copy";
     fs::remove_all(filled.run);
     fs::create_directories(disk);
     const std::string command = train_command(finished_run().config, run, options) + " 2>>" + (folder / "err").string();

@@ -2,6 +2,7 @@
 
 #include <cerrno>
 
+#include "core/concat.h"
 #include "support/catch.h"
 #include "support/contains.h"
 #include "system/refusal.h"
