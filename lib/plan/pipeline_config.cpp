@@ -9,6 +9,7 @@
 #include "core/error.h"
 #include "core/files/local_path.h"
 #include "plan/experiment_config.h"
+#include "storage/object_url.h"
 
 namespace bertpretrain {
 namespace {
@@ -103,8 +104,7 @@ void check_pipeline_paths(const PipelineConfig& pipeline, const fs::path& file) 
         });
     };
     const std::string& held_out = pipeline.evaluation.held_out_shards;
-    const bool is_remote = held_out.find("://") != held_out.npos;
-    if (!is_remote && !fs::is_directory(held_out)) refuse("evaluation.held_out_shards", held_out, "folder");
+    if (!is_object_url(held_out) && !fs::is_directory(held_out)) refuse("evaluation.held_out_shards", held_out, "folder");
     if (const auto& text = pipeline.embedding.text; text && (!fs::exists(*text) || fs::is_directory(*text)))
         refuse("embedding.text", *text, "file");
     refusals.throw_if_any();

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "data_tools/parquet_module.h"
 #include "support/catch.h"
 #include "support/command.h"
 #include "support/files.h"
@@ -11,13 +12,6 @@ using namespace bertpretrain::testing;
 using Catch::Matchers::Contains;
 
 namespace {
-
-const std::string parquet_module = PROGRAM_FOLDER "/libbertpretrain_parquet.so";
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr const char* why_no_module = skip::sanitizer;
-#else
-constexpr const char* why_no_module = skip::no_arrow;
-#endif
 
 /// 60 documents as JSONL, as the Parquet files of write_parquet.py, and the commands that read them.
 struct ParquetCorpus {

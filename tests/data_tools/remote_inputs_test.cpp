@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "data_tools/parquet_module.h"
 #include "support/catch.h"
 #include "support/command.h"
 #include "support/file_server.h"
@@ -17,12 +18,6 @@ using Catch::Matchers::Contains;
 namespace {
 
 const std::string program = PROGRAM_FOLDER "/bertpretrain_data ";
-const std::string parquet_module = PROGRAM_FOLDER "/libbertpretrain_parquet.so";
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr const char* why_no_module = skip::sanitizer;
-#else
-constexpr const char* why_no_module = skip::no_arrow;
-#endif
 
 std::string words_of(int i) {
     static const char* const words[] = {"heron", "pond", "fish", "reed", "water", "morning", "stone", "bridge", "rain", "roof"};

@@ -96,6 +96,22 @@ TEST_CASE("parts that were made on several hosts join once all their files are i
     CHECK(content(corpus.folder / "one") == content(corpus.folder / "whole"));
 }
 
+TEST_CASE("a part that was killed between its last shard and its end is not joined until it has ended") {
+    const Corpus corpus;
+    REQUIRE(corpus.shard("whole").exit_code == 0);
+    REQUIRE(corpus.shard("out", "--part 1/2").exit_code == 0);
+    REQUIRE(corpus.shard("out", "--part 2/2").exit_code == 0);
+    auto record = nlohmann::json::parse(read_text(corpus.folder / "out/made_1_of_2.json"));
+    record["manifest"].erase("corpus");  // which only the end names
+    write_text(corpus.folder / "out/made_1_of_2.json", record.dump());
+    const CommandResult early = corpus.join("out");
+    CHECK(early.exit_code == 3);
+    CHECK(contains(early.err, "missing: 1/2"));
+    REQUIRE(corpus.shard("out", "--part 1/2").exit_code == 0);
+    REQUIRE(corpus.join("out").exit_code == 0);
+    CHECK(content(corpus.folder / "out") == content(corpus.folder / "whole"));
+}
+
 TEST_CASE("parts of different text or settings, and shards that changed, are not joined") {
     const Corpus corpus;
     REQUIRE(corpus.shard("out", "--part 1/2").exit_code == 0);

@@ -1,12 +1,14 @@
 #include "shards/build/join_parts.h"
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <system_error>
 #include <vector>
 
 #include "core/error.h"
 #include "core/files/files.h"
+#include "core/files/sha256.h"
 #include "core/markdown.h"
 #include "core/strings.h"
 #include "shards/build/part_record.h"
@@ -70,7 +72,8 @@ void require_unchanged(const fs::path& folder, const ShardRecord& shard) {
 void require_vocabulary(const fs::path& folder, const VocabularyRecord& record) {
     const fs::path file = folder / record.file;
     if (!fs::exists(file)) throw DataError(concat(file.string(), ": is missing\n  do: copy the parts' vocabulary, too"));
-    if (Vocabulary::read(file).crc32() != record.crc32)
+    const bool is_other_file = !record.sha256.empty() && hexadecimal(sha256(read_file(file))) != record.sha256;
+    if (is_other_file || Vocabulary::read(file).crc32() != record.crc32)
         throw DataError(concat(file.string(), ": is not the vocabulary that the parts were made with\n  do: copy it again"));
 }
 

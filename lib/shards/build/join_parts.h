@@ -2,7 +2,6 @@
 // Makes a complete folder of the shards that several parts of a build have made.
 
 #include <filesystem>
-#include <optional>
 
 #include "shards/build/build_part.h"
 #include "shards/manifest.h"

@@ -20,7 +20,10 @@ struct PartRecord {
     Manifest manifest;                       ///< with this part's shards; the corpus is named once the part is complete
     std::vector<std::int64_t> label_counts;  ///< by id, over this part's training shards' masked tokens
 
-    bool is_complete(const BuildPart& part) const { return manifest.shards.size() == part.files_of(files).size(); }
+    /// Whether the part has all its shards and has ended, which names the corpus.
+    bool is_complete(const BuildPart& part) const {
+        return manifest.shards.size() == part.files_of(files).size() && !manifest.corpus.empty();
+    }
 };
 
 /// Returns nullopt if the part has no record, or one that is damaged.

@@ -250,7 +250,10 @@ void ShardFolder::write_vocabulary() const {
     const fs::path own = request_.part.is_whole() ? file : fs::path(file.string() + "." + request_.part.record_file());
     if (definition_.empty()) vocabulary_.write(own);
     else write_atomically(own, definition_);
-    if (own != file) fs::rename(own, file);
+    if (own == file) return;
+    std::error_code failure;
+    fs::rename(own, file, failure);
+    if (failure) throw DataError(concat(file.string(), ": cannot be written (", failure.message(), ")"));
 }
 
 Manifest ShardFolder::finish(std::vector<FileDigest> corpus) {
