@@ -170,6 +170,17 @@ ProofComputation cross_entropy(ProofInputs in) {
     };
 }
 
+/// As many parts as a node has ranks, of gradients in bf16.
+ProofComputation parts(ProofInputs in) {
+    const std::int64_t ranks = 8, elements = in.shape.hidden * in.shape.hidden;
+    const at::Tensor parts_RN = in.normal({ranks, elements}, at::kBFloat16);
+    return [=](const KernelSet& set) -> Results {
+        const at::Tensor sum_N = in.zeros({elements});
+        set.functions.add_parts(parts_RN, sum_N);
+        return {{"the sum", sum_N, 0}};
+    };
+}
+
 ProofComputation matmul(ProofInputs in) {
     const std::int64_t T = in.tokens(), H = in.shape.hidden, F = in.shape.intermediate;
     const at::ScalarType compute_dtype = in.shape.compute_dtype;
@@ -275,6 +286,7 @@ std::vector<ProofOperation> all_operations() {
     all.push_back(functions<&Table::embedding_sum>("embedding sum", {a_case("", embedding_sum)}));
     all.push_back(functions<&Table::embedding_backward>("embedding gradient", {a_case("", embedding_backward)}));
     all.push_back(functions<&Table::softmax_cross_entropy>("softmax cross entropy", {a_case("", cross_entropy)}));
+    all.push_back(functions<&Table::add_parts>("sum over ranks", {a_case("", parts)}));
     all.push_back(matmul_function<&MatmulFunctions::gemm>("matmul", a_case("", matmul)));
     all.push_back(matmul_function<&MatmulFunctions::add_weight_gradient>("matmul, weight gradient", a_case("", weight_gradient)));
     all.push_back({"optimizer",

@@ -5,7 +5,7 @@
 #include <ATen/ops/empty.h>
 
 #include "core/error.h"
-#include "parallel/rank_sum.h"
+#include "parallel/gloo_stages.h"
 
 namespace bertpretrain {
 
@@ -13,22 +13,22 @@ struct GlooWorld::Rooms {
     std::array<at::Tensor, 2> rooms;  // one per task in flight
     std::size_t next = 0;
 
-    /// Returns a buffer as large as `input` that the previous reduce-scatter does not use.
-    at::Tensor take(const at::Tensor& input) {
+    /// Returns a buffer that the previous reduce-scatter does not use.
+    at::Tensor take(std::int64_t bytes) {
         at::Tensor& room = rooms.at(next);
         next = 1 - next;
-        const auto bytes = static_cast<std::int64_t>(input.nbytes());
         if (!room.defined() || room.numel() < bytes) room = at::empty({bytes}, at::kByte);
-        return room.narrow(0, 0, bytes).view(input.scalar_type());
+        return room;
     }
 };
 
 GlooWorld::GlooWorld(const MeetingPlace& place, std::int64_t rank, std::int64_t size, const std::string& address,
-                     std::chrono::milliseconds timeout)
+                     std::chrono::milliseconds timeout, const std::string& node)
     : rank_(rank),
       size_(size),
       tensors_(std::make_shared<GlooTensors>(place, rank, size, address, timeout)),
       messages_(place, "messages", rank, size, address, timeout),
+      route_(std::make_shared<const NodeRoute>(messages_.all_gather_texts(node), rank)),
       rooms_(std::make_shared<Rooms>()) {
     tensors_->set_peers(messages_.peers());
 }
@@ -36,20 +36,21 @@ GlooWorld::GlooWorld(const MeetingPlace& place, std::int64_t rank, std::int64_t 
 std::unique_ptr<Pending> GlooWorld::reduce_scatter(const at::Tensor& input, const at::Tensor& output) {
     check(input.numel() == output.numel() * size_, "reduce-scatter of ", input.numel(), " elements into ", output.numel());
     tensor_bytes_ += static_cast<double>(input.nbytes()) * static_cast<double>(size_ - 1) / static_cast<double>(size_);
-    const auto parts = std::make_shared<at::Tensor>();
+    const auto reduction = std::make_shared<GlooReduction>(tensors_, route_, input);
     AsyncTask task;
-    task.begin = [group = tensors_, rooms = rooms_, parts, input] {
-        *parts = rooms->take(input);
-        return group->all_to_all(input, *parts);
-    };
-    task.finish = [parts, ranks = size_, output] { add_in_rank_order(*parts, ranks, output); };
+    task.begin = [reduction, rooms = rooms_] { return reduction->begin(rooms->take(reduction->room_bytes())); };
+    task.finish = [reduction, output] { reduction->finish(output); };
     return queue_.send(std::move(task));
 }
 
 std::unique_ptr<Pending> GlooWorld::all_gather(const at::Tensor& input, const at::Tensor& output) {
     check(output.numel() == input.numel() * size_, "all-gather of ", input.numel(), " elements into ", output.numel());
     tensor_bytes_ += static_cast<double>(input.nbytes()) * static_cast<double>(size_ - 1);
-    return queue_.send({[group = tensors_, input, output] { return group->all_gather(input, output); }, nullptr, true});
+    const int tag_of_rail = tensors_->take_tag(), tag_of_node = tensors_->take_tag();
+    return queue_.send({[tensors = tensors_, route = route_, tag_of_rail, tag_of_node, input, output] {
+                            return gather_over(tensors, route, tag_of_node, tag_of_rail, input, output);
+                        },
+                        nullptr, true});
 }
 
 std::unique_ptr<Pending> GlooWorld::all_reduce(const at::Tensor& tensor) {

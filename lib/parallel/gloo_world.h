@@ -7,19 +7,21 @@
 #include "parallel/async_queue.h"
 #include "parallel/gloo_messages.h"
 #include "parallel/gloo_tensors.h"
+#include "parallel/node_route.h"
 #include "parallel/world.h"
 
 namespace bertpretrain {
 
 /// Tensors are sent in the background, two operations at a time; messages have connections of their own, so they overtake
-/// tensors. A reduce-scatter is an all-to-all followed by a sum in rank order: Gloo's own would send twice as much and add in an
-/// order that depends on the number of ranks.
+/// tensors. A reduce-scatter is an exchange of parts followed by a sum, in the two stages of a NodeRoute: Gloo's own would send
+/// twice as much.
 class GlooWorld final : public World {
 public:
     /// All ranks construct it together. @param address of this host, for the others; empty: chosen by GLOO_SOCKET_IFNAME
+    /// @param node the same for all ranks of a node
     /// @throws DistributedError when not all ranks connect within `timeout`
     GlooWorld(const MeetingPlace& place, std::int64_t rank, std::int64_t size, const std::string& address,
-              std::chrono::milliseconds timeout);
+              std::chrono::milliseconds timeout, const std::string& node = node_name());
 
     std::int64_t rank() const override { return rank_; }
     std::int64_t size() const override { return size_; }
@@ -38,6 +40,7 @@ private:
     std::int64_t rank_, size_;
     std::shared_ptr<GlooTensors> tensors_;  ///< shared with the queue's tasks
     GlooMessages messages_;
+    std::shared_ptr<const NodeRoute> route_;
     double tensor_bytes_ = 0;
     struct Rooms;
     std::shared_ptr<Rooms> rooms_;  ///< receive buffers of the reduce-scatters in flight, reused

@@ -43,8 +43,9 @@ struct Traffic {
 /// Tensors and messages (ControlGroup) do not wait for each other.
 class World : public ControlGroup {
 public:
-    /// output = this rank's 1/size of the elementwise sum of all inputs, accumulated in fp32 in rank order (see NcclWorld for
-    /// fp32 on GPUs).
+    /// output = this rank's 1/size of the elementwise sum of all inputs, accumulated in fp32: the ranks of a node in rank order,
+    /// then the sums of the nodes, which are rounded to the input's dtype in between (node_route.h; see NcclWorld for fp32 on
+    /// GPUs).
     /// @param input size * output elements
     /// @param output fp32 or bf16, independently of the input's dtype
     virtual std::unique_ptr<Pending> reduce_scatter(const at::Tensor& input, const at::Tensor& output) = 0;

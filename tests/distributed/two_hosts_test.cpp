@@ -74,6 +74,39 @@ TEST_CASE("the recorded bytes of a step equal those that leave the host, within 
     CHECK(ratio < 1.05);
 }
 
+TEST_CASE("a host with several ranks sends each sum to the other host once, and trains as one process does") {
+    NEEDS_TRAIN();
+    const TwoHosts hosts;
+    NEEDS_HOSTS(hosts);
+    const TemporaryFolder folder;
+    const auto config = write_distributed_experiment(
+        folder, {{"model", {{"hidden_size", 256}, {"num_attention_heads", 4}, {"intermediate_size", 1024}}},
+                 {"schedule", {{"total_steps", 30}}},
+                 {"checkpoint", {{"save_every_steps", 0}}},
+                 {"parallel", {{"bucket_mib", 4}}},
+                 {"evaluation", {{"every_steps", 0}}}});
+    const double before = hosts.bytes_sent(1);
+    std::vector<std::unique_ptr<Process>> ranks;
+    for (int rank = 0; rank < 4; ++rank) {
+        const int host = rank / 2;  // both have this machine's name, so their nodes are named
+        ranks.push_back(std::make_unique<Process>(
+            hosts.on(host, concat("env BERTPRETRAIN_NODE=host", host, " OMP_NUM_THREADS=1 RANK=", rank, " LOCAL_RANK=", rank % 2,
+                                  " WORLD_SIZE=4 LOCAL_WORLD_SIZE=2 MASTER_ADDR=", TwoHosts::address(0),
+                                  " MASTER_PORT=", meeting_port, " ", train_command(config, folder / "run")))));
+    }
+    for (const auto& rank : ranks) CHECK(rank->wait() == 0);
+    double said = 0;
+    for (const std::string& line : numbers_of(folder / "run")) said += nlohmann::json::parse(line).at("bytes_sent").get<double>();
+    // Of the 3/4 of a buffer that each of a host's two ranks sends, 1/4 goes to the other host. In one stage it would be 1/2.
+    const double share = (hosts.bytes_sent(1) - before) / (2 * said);
+    CAPTURE(said, share);
+    CHECK(said > 30e6);
+    CHECK(share > 1. / 3);
+    CHECK(share < 1.1 / 3);
+    REQUIRE(train(config, folder / "alone").exit_code == 0);
+    CHECK(largest_difference(folder / "alone", folder / "run") < 1e-5);
+}
+
 TEST_CASE("torchrun's agents on two hosts train as one process does") {
     NEEDS_TRAIN();
     NEEDS_TORCHRUN();

@@ -88,7 +88,7 @@ TEST_CASE("all vectorized CPU kernels pass the self-proof, in both types") {
             const std::vector<KernelSet> sets{cpu, reference_kernels()};
             const Proof proof = prove_kernels(at::kCPU, sets, {shape, false, {}});
             INFO(proof_table(proof.rows));
-            CHECK(proof.rows.size() == (is_modern ? 2 * 10 : 2 * 8));  // on a CPU, matmuls do not belong to a set
+            CHECK(proof.rows.size() == (is_modern ? 2 * 11 : 2 * 9));  // on a CPU, matmuls do not belong to a set
             for (const ProofRow& row : proof.rows) {
                 CHECK((row.verdict == Verdict::correct));
                 CHECK(row.whole);

@@ -140,4 +140,10 @@ void softmax_cross_entropy(at::Tensor& logits_MV, const at::Tensor& bias_V, cons
     logits_MV.copy_(d_MV);
 }
 
+void add_parts(const at::Tensor& parts_RN, const at::Tensor& sum_N) {
+    at::Tensor total_N = parts_RN[0].to(at::kFloat, /*non_blocking=*/false, /*copy=*/true);
+    for (std::int64_t r = 1; r < parts_RN.size(0); ++r) total_N.add_(parts_RN[r]);
+    sum_N.copy_(total_N);
+}
+
 }  // namespace bertpretrain::reference

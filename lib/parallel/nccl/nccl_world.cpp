@@ -13,8 +13,10 @@
 
 #include "core/error.h"
 #include "core/strings.h"
+#include "kernels/fused_operations.h"
 #include "parallel/gloo_messages.h"
 #include "parallel/nccl_module.h"
+#include "parallel/node_route.h"
 #include "parallel/stream_spans.h"
 
 namespace bertpretrain {
@@ -34,7 +36,8 @@ void choose_error_handling() {
 
 /// Operations run on a side stream, which waits for the compute stream where an operation begins. The compute stream waits where
 /// wait() is called; the host never waits. fp32 is summed by NCCL, in an order that depends on the machine's topology; bf16 is
-/// exchanged by all-to-all and accumulated in fp32 in rank order.
+/// exchanged in the two stages of a NodeRoute and accumulated in fp32 in rank order. One all-to-all among all ranks would send as
+/// many bytes out of a node as it has ranks times what a ring sends.
 class NcclWorld final : public World {
 public:
     NcclWorld(const MeetingPlace& place, const NcclRank& rank)
@@ -43,7 +46,8 @@ public:
           device_(at::kCUDA, static_cast<c10::DeviceIndex>(rank.device)),
           streams_(at::kCUDA),
           side_(streams_.getStreamFromGlobalPool(device_, true)),
-          messages_(place, "messages", rank.rank, rank.size, rank.address, rank.timeout) {
+          messages_(place, "messages", rank.rank, rank.size, rank.address, rank.timeout),
+          route_(messages_.all_gather_texts(node_name()), rank.rank) {
         choose_error_handling();
         auto options = c10d::ProcessGroupNCCL::Options::create(true);
         options->timeout = rank.timeout;
@@ -59,14 +63,14 @@ public:
         check(input.numel() == output.numel() * size_, "reduce-scatter of ", input.numel(), " elements into ", output.numel());
         sent_ += static_cast<double>(input.nbytes()) * static_cast<double>(size_ - 1) / static_cast<double>(size_);
         return run("reduce-scatter", {input, output}, [&] {
-            // Reduces into a temporary: the output may overlap the input, which other ranks still read.
             if (input.scalar_type() == at::kFloat) {
-                at::Tensor sum = room(output.nbytes(), at::kFloat);
+                // Reduces into a temporary: the output may overlap the input, which other ranks still read.
+                at::Tensor sum = room(output.nbytes()).view(at::kFloat);
                 at::Tensor from = input;
                 finish(group_->_reduce_scatter_base(sum, from));
                 output.copy_(sum);
             } else {
-                output.copy_(exchange_and_add(input));
+                reduce_in_stages(input, output);
             }
         });
     }
@@ -157,20 +161,43 @@ private:
         under_way_.push_back(std::move(work));
     }
 
-    at::Tensor room(std::size_t bytes, at::ScalarType type) {
+    at::Tensor room(std::size_t bytes) {
         const auto wanted = static_cast<std::int64_t>(bytes);
         if (!room_.defined() || room_.numel() < wanted) room_ = at::empty({wanted}, at::TensorOptions(device_).dtype(at::kByte));
-        return room_.narrow(0, 0, wanted).view(type);
+        return room_.narrow(0, 0, wanted);
     }
 
-    at::Tensor exchange_and_add(const at::Tensor& input) {
-        at::Tensor parts = room(input.nbytes(), input.scalar_type()), from = input;
-        std::vector<std::int64_t> equal_parts;
-        finish(group_->alltoall_base(parts, from, equal_parts, equal_parts));
-        const at::Tensor parts_RN = parts.view({size_, -1});
-        at::Tensor sum = parts_RN[0].to(at::kFloat);
-        for (std::int64_t r = 1; r < size_; ++r) sum.add_(parts_RN[r]);
-        return sum;
+    /// Sends `rows` rows of the input to each peer, and receives as many from it; both in the order of the peers, ascending.
+    void all_to_all(at::Tensor input_RS, at::Tensor output_RS, const std::vector<std::int64_t>& peers, std::int64_t rows) {
+        std::vector<std::int64_t> rows_of_rank(static_cast<std::size_t>(size_), 0);
+        for (const std::int64_t peer : peers) rows_of_rank[static_cast<std::size_t>(peer)] = rows;
+        finish(group_->alltoall_base(output_RS, input_RS, rows_of_rank, rows_of_rank));
+    }
+
+    /// As GlooReduction.
+    void reduce_in_stages(const at::Tensor& input, const at::Tensor& output) {
+        const std::int64_t L = route_.ranks_per_node(), N = route_.nodes(), S = output.numel();
+        const at::Tensor input_RS = input.view({size_, S});
+        if (N == 1) {
+            const at::Tensor parts_RS = room(input.nbytes()).view(input.scalar_type()).view({size_, S});
+            all_to_all(input_RS, parts_RS, route_.node, 1);
+            return add_parts(parts_RS, output);
+        }
+        const at::Tensor rows = room(2 * input.nbytes()).view(input.scalar_type()).view({2 * size_, S});
+        const at::Tensor by_rail_RS = rows.narrow(0, 0, size_), parts_LNS = rows.narrow(0, size_, size_),
+                         sums_NS = rows.narrow(0, 0, N), of_rail_NS = rows.narrow(0, N, N);  // over what has been sent
+        at::Tensor to_peers_RS = by_rail_RS;
+        at::index_select_out(to_peers_RS, input_RS, 0, by_rail());
+        all_to_all(by_rail_RS, parts_LNS, route_.node, N);
+        add_parts(parts_LNS.view({L, N * S}), sums_NS.view({N * S}));
+        all_to_all(sums_NS, of_rail_NS, route_.rail(), 1);
+        add_parts(of_rail_NS, output);
+    }
+
+    /// Returns the ranks in the order of their rails, on the GPU.
+    const at::Tensor& by_rail() {
+        if (!by_rail_.defined()) by_rail_ = at::tensor(route_.by_rail()).to(device_);
+        return by_rail_;
     }
 
     [[noreturn]] void fail(const char* what, const std::string& reason) const {
@@ -195,6 +222,8 @@ private:
     c10::impl::VirtualGuardImpl streams_;
     c10::Stream side_;
     GlooMessages messages_;
+    NodeRoute route_;
+    at::Tensor by_rail_;  ///< empty until it is needed
     c10::intrusive_ptr<c10d::ProcessGroupNCCL> group_;
     std::deque<Work> under_way_;
     at::Tensor room_;  ///< buffer of the operation in flight; the side stream runs them one at a time

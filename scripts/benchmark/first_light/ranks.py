@@ -30,7 +30,7 @@ SETTINGS = {"schedule.name": "constant", "schedule.warmup_ratio": 0, "optimizer.
             "model.hidden_dropout_prob": 0.1, "model.attention_probs_dropout_prob": 0.1, "evaluation.every_steps": 0,
             "batch.micro_batch_size": MICRO_BATCH, "batch.device_micro_batch": MICRO_BATCH, "batch.global_batch_size": 16,
             "parallel.timeout_seconds": TIMEOUT, "parallel.first_step_timeout_seconds": 25, "training.cpu_matmul": "onednn"}
-RUNS = 8
+RUNS = 9
 # Bounds of the relative differences of losses and of gradient norms. With sums in fp32 they are those of the CPU tests for
 # training.precision bf16 (tests/distributed/world_size_test.cpp). Gradients on the wire in bf16 are rounded once more.
 BOUNDS = {"fp32": (1e-3, 1e-2), "bf16": (5e-3, 5e-2)}
@@ -43,6 +43,7 @@ class Run:
     name: str
     ranks: int
     reduce_dtype: str = "fp32"
+    nodes: int = 1  # among which the ranks are divided
     settings: dict = dataclasses.field(default_factory=dict)
     codes: list = dataclasses.field(default_factory=list)
     seconds: float = 0
@@ -67,7 +68,8 @@ def start(stage, run, data):
     world = {"WORLD_SIZE": str(run.ranks), "LOCAL_RANK": "0", "LOCAL_WORLD_SIZE": "1", "MASTER_ADDR": "127.0.0.1",
              "MASTER_PORT": str(free_port()), "OMP_NUM_THREADS": str(max(1, cores // run.ranks)), **(NCCL if stage.on_gpu else {})}
     log = run.title.replace(" ", "_").replace(",", "")
-    return [stage.start(command, f"{log}_rank_{rank}", RANK=str(rank), NCCL_HOSTID=f"rank{rank}", **world) for rank in range(run.ranks)]
+    return [stage.start(command, f"{log}_rank_{rank}", RANK=str(rank), NCCL_HOSTID=f"rank{rank}",
+                        BERTPRETRAIN_NODE=f"node{rank * run.nodes // run.ranks}", **world) for rank in range(run.ranks)]
 
 
 def wait(stage, run, started, seconds):
@@ -200,6 +202,7 @@ def runs_of(stage, data):
     yield lose(stage, lost, data, signal.SIGSTOP, lambda folder: len(steps_of(folder)) >= 5)
     yield train(stage, Run("2 ranks, ZeRO 0", "two_0", 2, settings=zero_0), data, reference)
     yield train(stage, Run("2 ranks, bf16 on the wire", "two_bf16", 2, "bf16"), data, reference)
+    yield train(stage, Run("4 ranks on 2 nodes, bf16 on the wire", "four_bf16", 4, "bf16", nodes=2), data, reference)
 
 
 def code_text(code):
