@@ -37,8 +37,8 @@ namespace {
 
 struct PlanArguments {
     std::string config, fit, deadline;
-    std::vector<std::string> overrides, accelerators{"this"}, networks{"efa4"};
-    std::vector<std::int64_t> world_sizes;  ///< empty: 8 to 128; on this machine, its accelerators
+    std::vector<std::string> overrides, accelerators{"this"}, networks;  ///< no networks: of each accelerator its own
+    std::vector<std::int64_t> world_sizes;                               ///< empty: 8 to 128; on this machine, its accelerators
     std::vector<std::string> prices;
     std::optional<double> tflops, memory_gib, tokens;
     std::optional<std::int64_t> per_node, steps;
@@ -72,6 +72,7 @@ Accelerator accelerator_of(const std::string& name, const PlanArguments& argumen
         accelerator.rate_tokens = measured->tokens_per_sequence;
         accelerator.memory_gbps = 0;  // the measured rate includes the update
         accelerator.source = "fitted to " + arguments.fit;
+        accelerator.program.reset();
     }
     accelerator.sustained_tflops = arguments.tflops.value_or(accelerator.sustained_tflops);
     accelerator.memory_gib = arguments.memory_gib.value_or(accelerator.memory_gib);
@@ -247,8 +248,10 @@ std::vector<ForecastRow> plan(const RequestedExperiment& experiment, const PlanA
            "fragments leave there. \"host\" is in the host's memory, the sum of the three columns before it.\n"
         << memory_table(forecaster, inputs) << "\nTime and cost of the run at ZeRO " << inputs.step.zero_stage
         << ". \"efficiency\" is the rate per accelerator against the smallest number of ranks.\n"
-        << (arguments.no_overlap ? "Communication starts only after the backward pass.\n"
-                                 : "Communication overlaps with computing; programs without overlap are slower (--no-overlap).\n")
+        << (arguments.no_overlap
+                ? "Communication starts only after the backward pass.\n"
+                : "Communication overlaps with computing, where no other program is named above; programs without overlap\n"
+                  "are slower (--no-overlap).\n")
         << plan_table(runs, deadline) << std::flush;
     return runs;
 }
@@ -324,10 +327,11 @@ void add_machine_options(CLI::App& command, PlanArguments& arguments) {
         ->delimiter(',')
         ->capture_default_str();
     command
-        .add_option("--network", arguments.networks,
-                    "The network between nodes: efa32, ndr8, hdr8, efa4, efa1, tcp, or NAME:GB/S[:MICROSECONDS]")
-        ->delimiter(',')
-        ->capture_default_str();
+        .add_option(
+            "--network", arguments.networks,
+            "The network between nodes: efa32, ndr8, hdr8, efa4, efa1, tcp, or NAME:GB/S[:MICROSECONDS]. Default: that of "
+            "the machines whose price is assumed")
+        ->delimiter(',');
     command.add_option("--tflops", arguments.tflops, "TFLOP/s of the model's operations that an accelerator sustains")
         ->check(CLI::PositiveNumber);
     command.add_option("--memory-gib", arguments.memory_gib, "Memory of an accelerator in GiB")->check(CLI::PositiveNumber);

@@ -46,6 +46,12 @@ std::vector<Accelerator> read_accelerators() {
         one.source = entry.at("source");
         one.pass_tokens = entry.value("pass_tokens", 0.0);
         one.currency = file.at("currency");
+        one.network = entry.value("network", one.network);
+        if (entry.contains("program")) {
+            const auto& program = entry.at("program");
+            one.program = OtherProgram{program.at("name"),         program.at("overlaps"),   program.at("gradient_bytes"),
+                                       program.at("weight_bytes"), program.at("bucket_mib"), program.at("small_collectives")};
+        }
         if (!entry.contains("price")) continue;
         one.price_per_hour = entry.at("price");
         one.price_source = concat(file.at("date").get<std::string>(), ", ", entry.at("offer").get<std::string>(), ", ",

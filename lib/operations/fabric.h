@@ -9,6 +9,15 @@
 
 namespace bertpretrain {
 
+/// How a program other than this one communicates: with the rings of the library, in buckets of its own size.
+struct OtherProgram {
+    std::string name;
+    bool overlaps = false;
+    double gradient_bytes = 2, weight_bytes = 2;  ///< per parameter, on the wire
+    double bucket_mib = 64;
+    std::int64_t small_collectives = 0;  ///< per step
+};
+
 /// One accelerator.
 struct Accelerator {
     std::string name;
@@ -25,6 +34,8 @@ struct Accelerator {
     double rate_tokens = 128;  ///< tokens per sequence at the sustained rate
     bool runs_here = true;     ///< whether this program runs on it; if not, it is known for comparison only
     bool is_cpu = false;
+    std::string network = "efa4";         ///< known name of the network between the machines of the offer
+    std::optional<OtherProgram> program;  ///< by which the rate was measured, if it communicates in another way than this one
 };
 
 /// The share of a device's free memory that tensors may take: the rest is for fragments and for what does not ask torch (cuBLAS).
@@ -35,11 +46,10 @@ constexpr double usable_memory_share = 0.94;
 /// 688 MB in a group of four A100.) The same is assumed of accelerators without CUDA. On a CPU: all of it.
 double memory_for_tensors(const Accelerator& accelerator);
 
-/// A network for collectives. A collective of S bytes among W ranks takes latency * log2(W) + S * (W - 1) / W / bandwidth. The
-/// bandwidth is local_gbps on one node, and node_gbps (the "bus bandwidth" of nccl-tests) on several.
+/// A network for collectives: see collective_seconds() and staged_seconds() in step_model.h.
 struct Network {
     std::string name;
-    double node_gbps = 0;   ///< GB/s out of a node, as achieved by collectives
+    double node_gbps = 0;   ///< GB/s out of a node, as achieved by collectives: the "bus bandwidth" of nccl-tests
     double latency_us = 0;  ///< per doubling of the number of ranks
     double local_gbps = 0;  ///< GB/s inside a node, as achieved by collectives
     std::string source;

@@ -26,7 +26,7 @@ ForecastRow planned_run(const ForecastGrid& inputs, const Accelerator& accelerat
     ForecastRow planned;
     planned.accelerator = accelerator;
     planned.network = network;
-    planned.step = inputs.step;
+    planned.step = accelerator.program ? as_done_by(*accelerator.program, inputs.step) : inputs.step;
     planned.step.world_size = world_size;
     const BatchSizes sizes = inputs.batch_sizes(world_size);
     planned.step.global_batch = sizes.largest();
@@ -54,12 +54,21 @@ std::string cost_text(const ForecastRow& planned) {
     return planned.forecast.cost ? with_thousands(std::llround(*planned.forecast.cost)) : "-";
 }
 
+/// Returns how the program of an accelerator's published rate communicates; "" if it does so as this one.
+std::string program_text(const Accelerator& accelerator) {
+    if (!accelerator.program) return "";
+    const OtherProgram& program = *accelerator.program;
+    return concat("; trained by ", program.name, ", which sends gradients of ", program.gradient_bytes, " bytes ",
+                  program.overlaps ? "during" : "after", " the backward pass");
+}
+
 }  // namespace
 
 std::vector<ForecastRow> plan_runs(const ForecastGrid& inputs) {
     std::vector<ForecastRow> plan;
     for (const Accelerator& accelerator : inputs.accelerators)
-        for (const Network& network : inputs.networks) {
+        for (const Network& network :
+             inputs.networks.empty() ? std::vector{find_network(accelerator.network)} : inputs.networks) {
             const std::size_t smallest = plan.size();
             for (const std::int64_t world_size : inputs.world_sizes) {
                 plan.push_back(planned_run(inputs, accelerator, network, world_size));
@@ -102,7 +111,7 @@ std::string plan_assumptions(const std::vector<ForecastRow>& plan) {
         const std::string memory = accelerator.memory_gib > 0 ? concat(accelerator.memory_gib, " GiB, ") : "";
         add(concat(accelerator.name, accelerator.runs_here ? "" : " (for comparison: this program does not run on it)",
                    ": nodes of ", accelerator.per_node, " with ", memory, accelerator.sustained_tflops, " TFLOP/s sustained, ",
-                   price, " (", accelerator.source, ")"));
+                   price, " (", accelerator.source, ")", program_text(accelerator)));
         add(concat(planned.network.name, ": ", planned.network.node_gbps, " GB/s out of a node of ", accelerator.per_node, ", ",
                    planned.network.local_gbps, " inside, ", planned.network.latency_us, " us per doubling (",
                    planned.network.source, ")"));
@@ -119,6 +128,7 @@ nlohmann::ordered_json plan_json(const ForecastRow& planned) {
         {"sequences_per_pass", planned.step.micro_batch_size},
         {"step_seconds", planned.time.total()},
         {"computing_seconds", planned.time.computing},
+        {"slowed_seconds", planned.time.slowed},
         {"optimizer_seconds", planned.time.optimizer},
         {"communication_seconds", planned.time.communication},
         {"exposed_seconds", planned.time.exposed()},

@@ -26,7 +26,7 @@ struct ForecastGrid {
     std::function<PlannedPass(const Accelerator& accelerator, std::int64_t world_size)> pass;  ///< may be empty
     std::function<BatchSizes(std::int64_t world_size)> batch_sizes;
     std::vector<Accelerator> accelerators;
-    std::vector<Network> networks;
+    std::vector<Network> networks;          ///< empty: of each accelerator its own
     std::vector<std::int64_t> world_sizes;  ///< ascending
     ForecastInputs run;                     ///< fields that do not depend on the step: steps, failures, restart
     double save_gbps = 1;                   ///< write speed of checkpoints, GB/s

@@ -33,13 +33,18 @@ BucketTimes bucket_times(const PlannedStep& step, const ParameterLayout& layout,
     std::vector<bool> exact(layout.buckets().size(), false);
     for (const PlacedParameter& parameter : layout.parameters())
         if (!parameter.spec.decays) exact[parameter.bucket] = true;
+    const bool one_node = step.world_size <= accelerator.per_node;
+    const double gradient_bytes = one_node && step.fp32_on_one_node ? 4 : step.gradient_bytes;
     for (std::size_t b = 0; b < layout.buckets().size(); ++b) {
         const auto elements = static_cast<double>(layout.buckets()[b].elements());
-        const auto seconds = [&](double bytes) {
-            return collective_seconds(network, step.world_size, accelerator.per_node, elements * bytes);
+        const auto seconds = [&](bool in_stages, double bytes) {
+            return (in_stages ? staged_seconds : collective_seconds)(network, step.world_size, accelerator.per_node,
+                                                                     elements * bytes);
         };
-        const double back = seconds(step.zero_stage == 0 ? step.gradient_bytes : exact[b] ? 4 : step.weight_bytes);
-        const double there = seconds(step.gradient_bytes);
+        // Sums of rounded gradients are fp32; other programs send them back as they came.
+        const double sum_bytes = step.in_stages ? 4 : gradient_bytes;
+        const double back = seconds(accelerator.is_cpu, step.zero_stage == 0 ? sum_bytes : exact[b] ? 4 : step.weight_bytes);
+        const double there = seconds(accelerator.is_cpu || step.in_stages, gradient_bytes);
         // ZeRO stage 0 gathers the sums on all ranks right after each bucket's reduction.
         times.reduce.push_back(step.zero_stage == 0 ? there + back : there);
         times.gather.push_back(step.zero_stage == 0 ? 0 : back);
@@ -94,8 +99,35 @@ ParameterLayout PlannedStep::layout() const { return layout_of(model, bucket_mib
 double collective_seconds(const Network& network, std::int64_t world_size, std::int64_t per_node, double bytes) {
     if (world_size <= 1) return 0;
     const auto ranks = static_cast<double>(world_size);
-    const double gbps = world_size <= per_node ? network.local_gbps : network.node_gbps;
+    const double gbps = world_size <= per_node ? network.local_gbps : std::min(network.local_gbps, network.node_gbps);
     return network.latency_us * 1e-6 * std::log2(ranks) + bytes * (ranks - 1) / ranks / (gbps * 1e9);
+}
+
+double staged_seconds(const Network& network, std::int64_t world_size, std::int64_t per_node, double bytes) {
+    if (world_size <= per_node) return collective_seconds(network, world_size, per_node, bytes);
+    const auto ranks = static_cast<double>(world_size), of_node = static_cast<double>(per_node), nodes = ranks / of_node;
+    const double latency = network.latency_us * 1e-6 * std::log2(ranks);
+    if (per_node == 1 || world_size % per_node != 0)
+        return latency + of_node * bytes * (ranks - of_node) / ranks / (network.node_gbps * 1e9);
+    return latency + bytes * (of_node - 1) / of_node / (network.local_gbps * 1e9) +
+           bytes * (nodes - 1) / nodes / (network.node_gbps * 1e9);
+}
+
+double message_seconds(const Network& network, std::int64_t world_size) {
+    constexpr double in_hosts_us = 75, least_latency_us = 25;
+    return std::ceil(std::log2(static_cast<double>(world_size))) *
+           (std::max(network.latency_us, least_latency_us) + in_hosts_us) * 1e-6;
+}
+
+PlannedStep as_done_by(const OtherProgram& program, PlannedStep step) {
+    step.overlaps = step.overlaps && program.overlaps;
+    step.gradient_bytes = program.gradient_bytes;
+    step.weight_bytes = program.weight_bytes;
+    step.bucket_mib = program.bucket_mib;
+    step.in_stages = false;
+    step.messages = 0;
+    step.small_collectives = program.small_collectives;
+    return step;
 }
 
 double small_pass_factor(const Accelerator& accelerator, std::int64_t hidden_size, double tokens) {
@@ -125,7 +157,9 @@ StepTime step_time(const PlannedStep& step, const Accelerator& accelerator, cons
     const auto updated = static_cast<double>(step.zero_stage == 0 ? layout.flat_elements() : layout.slice_elements());
     if (accelerator.memory_gbps > 0) time.optimizer = updated * step.optimizer_traffic / (accelerator.memory_gbps * 1e9);
     if (step.world_size == 1) return time;
-    time.optimizer += static_cast<double>(step.messages) * collective_seconds(network, step.world_size, accelerator.per_node, 0);
+    time.optimizer +=
+        static_cast<double>(step.messages) * message_seconds(network, step.world_size) +
+        static_cast<double>(step.small_collectives) * collective_seconds(network, step.world_size, accelerator.per_node, 0);
 
     const BucketTimes times = bucket_times(step, layout, accelerator, network);
     time.communication = times.sum();
@@ -138,6 +172,7 @@ StepTime step_time(const PlannedStep& step, const Accelerator& accelerator, cons
     const std::vector<std::size_t> stage_ends = parameters_of(step.model).stage_ends;
     time.exposed_reduce = exposed_reduce(times, final_stages(layout, stage_ends), shares, pass * 2 / 3);
     if (step.zero_stage == 1) time.exposed_gather = exposed_gather(times, first_buckets(layout, stage_ends), shares, pass / 3);
+    if (!accelerator.is_cpu) time.slowed = occupied_by_communication * std::max(0.0, time.communication - time.exposed());
     return time;
 }
 

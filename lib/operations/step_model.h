@@ -23,9 +23,15 @@ struct PlannedStep {
     double bucket_mib = 64;
     bool overlaps = true;           ///< false: communication begins when computing ends, as in programs without buckets
     double optimizer_traffic = 44;  ///< bytes of memory traffic to update one parameter: LAMB in two passes
-    /// Small messages between all ranks that a step waits for. One after backward has the losses, the gradient norm and the next
-    /// step's counts; the second, of tensors' norms, is sent by optimizers other than AdamW at ZeRO stage 1.
+    /// Whether gradients are reduced in the two stages of parallel/node_route.h, as bf16 is on GPUs, and not by the library's
+    /// ring. On CPUs everything goes in two stages.
+    bool in_stages = false;
+    bool fp32_on_one_node = false;  ///< whether gradients are sent in fp32 among the ranks of a single node
+    /// Small messages between all ranks, through the hosts, that a step waits for. One after backward has the losses, the
+    /// gradient norm and the next step's counts; the second, of tensors' norms, is sent by optimizers other than AdamW at ZeRO
+    /// stage 1.
     std::int64_t messages = 2;
+    std::int64_t small_collectives = 0;  ///< likewise, by the library of the accelerators, in other programs
 
     /// Micro-batches per rank and step.
     std::int64_t accumulation() const;
@@ -39,14 +45,34 @@ struct StepTime {
     double computing = 0;       ///< forward and backward of all micro-batches
     double optimizer = 0;       ///< the update, and the small exchanges that it waits for
     double communication = 0;   ///< reducing gradients and gathering weights
+    double slowed = 0;          ///< by which computing is slower while communication overlaps with it
     double exposed_reduce = 0;  ///< part of communication not hidden by backward
     double exposed_gather = 0;  ///< part of communication not hidden by the next forward
     double exposed() const { return exposed_reduce + exposed_gather; }
-    double total() const { return computing + optimizer + exposed(); }
+    double total() const { return computing + slowed + optimizer + exposed(); }
 };
 
-/// Returns the seconds of a reduce-scatter or an all-gather. @param bytes of the whole buffer
+/// Returns the seconds of a reduce-scatter or an all-gather in a ring of W ranks: latency * log2(W) + bytes * (W - 1) / W /
+/// bandwidth. The bandwidth is that inside a node, and on several nodes the lower one of that and of the network. @param bytes of
+/// the whole buffer
 double collective_seconds(const Network& network, std::int64_t world_size, std::int64_t per_node, double bytes);
+
+/// The same in two stages, one after the other: among the L ranks of a node, bytes * (L - 1) / L / the bandwidth inside; then
+/// between N nodes, bytes * (N - 1) / N / the network's bandwidth. In one stage, where there are no two, a node sends L times as
+/// much.
+double staged_seconds(const Network& network, std::int64_t world_size, std::int64_t per_node, double bytes);
+
+/// Returns the seconds of a small message between all ranks through their hosts, which takes ceil(log2 W) rounds
+/// (parallel/gather_rounds.h): each takes the network's latency, or 25 us where that is less, and 75 us in the hosts, the mean of
+/// what scripts/benchmark/messages.sh gave for a step at 128 ranks.
+double message_seconds(const Network& network, std::int64_t world_size);
+
+/// The part of an accelerator that communication occupies while it overlaps with computing: NCCL's kernels take 16 of an H100's
+/// 132 multiprocessors. Assumed; on CPUs it is part of the measured rates.
+inline constexpr double occupied_by_communication = 16.0 / 132;
+
+/// Returns the step as another program does it.
+PlannedStep as_done_by(const OtherProgram& program, PlannedStep step);
 
 /// Returns by what a pass of `tokens` tokens is slower per token than the passes with which the accelerator's rate was measured.
 /// Small matmuls and kernel launches cost as much as `800 * 1024 / hidden_size` more tokens would: this program on an H100

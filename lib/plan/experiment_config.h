@@ -269,10 +269,14 @@ struct TrainingConfig {
     }
 };
 
+enum class ReduceType { automatic, bf16, fp32 };
+template <>
+inline constexpr auto choice_names<ReduceType> = choices("auto", "bf16", "fp32");
+
 struct ParallelConfig {
     std::int64_t zero_stage = 1;
     double bucket_mib = 64;
-    Precision reduce_dtype = Precision::fp32;
+    ReduceType reduce_dtype = ReduceType::fp32;
     Precision gradient_dtype = Precision::fp32;
     double first_step_timeout_seconds = 1800;
     double timeout_seconds = 600;
@@ -284,7 +288,8 @@ struct ParallelConfig {
         field("bucket_mib", self.bucket_mib, between(0.001, 16384),
               "Size of a gradient bucket, which is reduced as one message, in MiB of fp32.", Resume::may_change);
         field("reduce_dtype", self.reduce_dtype, any,
-              "Type of gradients on the wire. bf16 halves the traffic. Sums are fp32 either way.");
+              "Type of gradients on the wire. bf16 halves the traffic. Sums are fp32 either way; on several hosts with several "
+              "ranks each, the sum of a host is sent to the other hosts in this type. auto: bf16 on several hosts, fp32 on one.");
         field("gradient_dtype", self.gradient_dtype, any,
               "Type in which the gradients of matrices are accumulated. bf16 halves their memory and traffic, but rounds them "
               "after every micro-batch: use it for models that do not fit otherwise. Needs training.precision bf16 and "

@@ -298,7 +298,14 @@ void resolve_parallel(Resolution& r) {
     ParallelPlan& parallel = r.plan.parallel;
     parallel.world_size = r.launch.world_size;
     parallel.ranks_of_host = r.launch.local_world_size;
-    parallel.reduce_dtype = asked.reduce_dtype == Precision::bf16 ? at::kBFloat16 : at::kFloat;
+    const bool several_hosts = parallel.world_size > parallel.ranks_of_host;
+    const bool rounds = asked.reduce_dtype == ReduceType::bf16 || (asked.reduce_dtype == ReduceType::automatic && several_hosts);
+    parallel.reduce_dtype = rounds ? at::kBFloat16 : at::kFloat;
+    parallel.fp32_on_one_host = asked.reduce_dtype == ReduceType::automatic;
+    if (asked.reduce_dtype == ReduceType::automatic)
+        r.decide(
+            "parallel.reduce_dtype", rounds ? "bf16" : "fp32",
+            rounds ? "several hosts: halves what each sends to the others" : "one host, whose ranks exchange gradients quickly");
     // Sums over ranks are fp32, and have room only where a rank keeps half of the gradients at most.
     if (asked.gradient_dtype == Precision::fp32) return;
     if (asked.zero_stage == 1 && parallel.world_size > 1) parallel.gradients = FlatParameters::Gradients::bf16;

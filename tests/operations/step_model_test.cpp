@@ -125,12 +125,82 @@ TEST_CASE("every bucket costs its latency") {
     CHECK(step_time(step, core, link(1, 100)).communication - without == Approx(collectives * 2 * 100e-6));
 }
 
-TEST_CASE("every small message of a step costs its latency") {
+TEST_CASE(
+    "every small message of a step takes a round per doubling of the ranks: the latency, 25 us or more, and the hosts' 75 us") {
     PlannedStep step = small_step(4);
-    step.messages = 1;
-    const double one = step_time(step, core, link(1, 100)).total();
-    step.messages = 2;
-    CHECK(step_time(step, core, link(1, 100)).total() - one == Approx(2 * 100e-6));
+    const auto added_by_one_more = [&](double latency_us) {
+        step.messages = 1;
+        const double one = step_time(step, core, link(1, latency_us)).total();
+        step.messages = 2;
+        return step_time(step, core, link(1, latency_us)).total() - one;
+    };
+    CHECK(added_by_one_more(100) == Approx(2 * 175e-6));
+    CHECK(added_by_one_more(5) == Approx(2 * 100e-6));
+    CHECK(message_seconds(link(1, 25), 128) == Approx(7 * 100e-6));
+    CHECK(message_seconds(link(1, 25), 100) == Approx(7 * 100e-6));
+}
+
+TEST_CASE("a small collective of another program costs its latency") {
+    PlannedStep step = small_step(4);
+    const double none = step_time(step, core, link(1, 100)).total();
+    step.small_collectives = 1;
+    CHECK(step_time(step, core, link(1, 100)).total() - none == Approx(2 * 100e-6));
+}
+
+TEST_CASE("in two stages a node sends each part once; in one stage, once for each of its ranks") {
+    const Network network{"n", 1, 0, 100, ""};
+    CHECK(staged_seconds(network, 8, 8, 8e9) == Approx(0.07));        // one node: as a ring
+    CHECK(staged_seconds(network, 16, 8, 16e9) == Approx(0.14 + 8));  // 7/8 of 16 GB inside, then half of it between two nodes
+    CHECK(staged_seconds(network, 4, 1, 4e9) == Approx(3));           // nodes of one rank
+    CHECK(staged_seconds(network, 12, 8, 12e9) == Approx(8 * 12 * 4. / 12));  // nodes of eight and four ranks: one stage
+}
+
+TEST_CASE("gradients in bf16 that go in stages take half as long between nodes, and the bandwidth inside limits a ring") {
+    const Network network{"n", 10, 0, 5, ""};
+    CHECK(collective_seconds(network, 16, 8, 16e9) == Approx(3));
+    PlannedStep fp32 = small_step(16), bf16 = fp32;
+    bf16.gradient_bytes = 2;
+    bf16.in_stages = true;
+    Accelerator accelerator = core;
+    accelerator.per_node = 8;
+    const Network slow{"n", 0.01, 0, 1000, ""};
+    fp32.weight_bytes = bf16.weight_bytes = 0;
+    CHECK(step_time(bf16, accelerator, slow).communication ==
+          Approx(step_time(fp32, accelerator, slow).communication / 2).epsilon(0.1));
+    bf16.fp32_on_one_node = true;
+    bf16.world_size = fp32.world_size = 8;
+    CHECK(step_time(bf16, accelerator, slow).communication == Approx(step_time(fp32, accelerator, slow).communication));
+}
+
+TEST_CASE("computing is slower by the part of the accelerator that communication occupies, except on CPUs") {
+    PlannedStep step = small_step(2);
+    Accelerator accelerator = core;
+    const StepTime time = step_time(step, accelerator, link(0.01));
+    CHECK(time.slowed == Approx(16.0 / 132 * (time.communication - time.exposed())));
+    CHECK(time.total() == Approx(time.computing + time.slowed + time.optimizer + time.exposed()));
+    step.overlaps = false;
+    CHECK(step_time(step, accelerator, link(0.01)).slowed == 0);
+    step.overlaps = true;
+    accelerator.is_cpu = true;
+    CHECK(step_time(step, accelerator, link(0.01)).slowed == 0);
+}
+
+TEST_CASE("an accelerator that another program was measured on is planned as that program communicates, on its own network") {
+    ForecastGrid grid = small_grid();
+    grid.networks.clear();
+    Accelerator other = core;
+    other.network = "tcp";
+    other.program = OtherProgram{"other", false, 2, 2, 64, 1};
+    grid.accelerators = {core, other};
+    const std::vector<ForecastRow> rows = plan_runs(grid);
+    CHECK(rows[0].network.name == "efa4");
+    CHECK(rows[0].step.overlaps);
+    CHECK(rows[1].network.name == "tcp");
+    CHECK_FALSE(rows[1].step.overlaps);
+    CHECK(rows[1].step.gradient_bytes == 2);
+    CHECK(rows[1].step.bucket_mib == 64);
+    CHECK(plan_assumptions(rows).find("trained by other, which sends gradients of 2 bytes after the backward pass") !=
+          std::string::npos);
 }
 
 TEST_CASE("inside a node its local bandwidth counts") {

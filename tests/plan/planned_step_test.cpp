@@ -6,6 +6,21 @@
 using namespace bertpretrain;
 using namespace bertpretrain::testing;
 
+TEST_CASE("gradients that are rounded go in two stages, and with reduce_dtype auto in fp32 on one node") {
+    const auto planned = [](ReduceType type) {
+        ExperimentConfig experiment;
+        experiment.data.training_shards = "no/such/folder";
+        experiment.parallel.reduce_dtype = type;
+        return planned_step(plan_of(experiment, 2));
+    };
+    CHECK(planned(ReduceType::fp32).gradient_bytes == 4);
+    CHECK_FALSE(planned(ReduceType::fp32).in_stages);
+    CHECK(planned(ReduceType::bf16).in_stages);
+    CHECK_FALSE(planned(ReduceType::bf16).fp32_on_one_node);
+    CHECK(planned(ReduceType::automatic).gradient_bytes == 2);
+    CHECK(planned(ReduceType::automatic).fp32_on_one_node);
+}
+
 TEST_CASE("a step has one small message, and a second one where tensors' norms are needed and spread over ranks") {
     const auto messages = [](OptimizerName name, std::int64_t zero_stage) {
         ExperimentConfig experiment;

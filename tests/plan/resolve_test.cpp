@@ -147,6 +147,25 @@ TEST_CASE("bf16 gradients are kept where several ranks share the optimizer") {
     CHECK(said(plan_of(experiment, 1), "parallel.gradient_dtype") == "\"fp32\" (auto: one rank keeps fp32 gradients)");
 }
 
+TEST_CASE("gradients are sent in fp32 or bf16 as asked, and by auto in bf16 on several hosts only") {
+    const auto on = [](ReduceType type, std::int64_t ranks_of_host) {
+        ExperimentConfig experiment = small();
+        experiment.parallel.reduce_dtype = type;
+        Launch launch;
+        launch.world_size = 4;
+        launch.local_world_size = ranks_of_host;
+        return resolve(experiment, launch, MachineFacts{}, {}, nullptr);
+    };
+    CHECK(on(ReduceType::fp32, 2).parallel.reduce_dtype == at::kFloat);
+    CHECK(on(ReduceType::bf16, 4).parallel.reduce_dtype == at::kBFloat16);
+    CHECK(on(ReduceType::automatic, 4).parallel.reduce_dtype == at::kFloat);
+    CHECK(said(on(ReduceType::automatic, 4), "parallel.reduce_dtype") ==
+          "\"fp32\" (auto: one host, whose ranks exchange gradients quickly)");
+    CHECK(on(ReduceType::automatic, 2).parallel.reduce_dtype == at::kBFloat16);
+    CHECK(said(on(ReduceType::automatic, 2), "parallel.reduce_dtype") ==
+          "\"bf16\" (auto: several hosts: halves what each sends to the others)");
+}
+
 TEST_CASE("the mirror is the address of the settings, or there is none") {
     CHECK_FALSE(plan_of(small()).checkpoint.mirror.has_value());
     ExperimentConfig experiment = small();

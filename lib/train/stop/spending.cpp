@@ -33,7 +33,8 @@ std::optional<double> planned_seconds(const RunPlan& plan) {
     rank.sustained_tflops =
         sustained_share(plan.compute.on_gpu) * *plan.compute.gemm_flops * 1e-12 / static_cast<double>(plan.parallel.world_size);
     rank.per_node = plan.parallel.ranks_of_host;
-    const double step = step_time(planned_step(plan), rank, find_network("efa4")).total();
+    rank.is_cpu = !plan.compute.on_gpu;
+    const double step = step_time(planned_step(plan), rank, find_network(rank.network)).total();
     return step * plan.settings.batch.sizes().steps_of(plan.global_batch(), 0, plan.settings.schedule.total_steps);
 }
 
