@@ -34,8 +34,8 @@ struct Accelerator {
     double rate_tokens = 128;  ///< tokens per sequence at the sustained rate
     bool runs_here = true;     ///< whether this program runs on it; if not, it is known for comparison only
     bool is_cpu = false;
-    std::string network = "efa4";         ///< known name of the network between the machines of the offer
-    std::optional<OtherProgram> program;  ///< by which the rate was measured, if it communicates in another way than this one
+    std::string network = "efa4";           ///< known name of the network between the machines of the offer
+    std::optional<OtherProgram> program{};  ///< by which the rate was measured, if it communicates in another way than this one
 };
 
 /// The share of a device's free memory that tensors may take: the rest is for fragments and for what does not ask torch (cuBLAS).

@@ -97,6 +97,7 @@ TEST_CASE("communication takes bytes / bandwidth, and the part that does not ove
     const auto elements = static_cast<double>(step.layout().flat_elements());
     step.weight_bytes = 4;
     step.overlaps = false;
+    step.messages = 0;
     const StepTime time = step_time(step, core, link(0.01));
     CHECK(time.communication == Approx(elements * 8 / 2 / 0.01e9));
     CHECK(time.total() == Approx(time.computing + time.communication));
@@ -155,7 +156,7 @@ TEST_CASE("in two stages a node sends each part once; in one stage, once for eac
     CHECK(staged_seconds(network, 12, 8, 12e9) == Approx(8 * 12 * 4. / 12));  // nodes of eight and four ranks: one stage
 }
 
-TEST_CASE("gradients in bf16 that go in stages take half as long between nodes, and the bandwidth inside limits a ring") {
+TEST_CASE("gradients in bf16 that go in stages take at most half as long between nodes, and the bandwidth inside limits a ring") {
     const Network network{"n", 10, 0, 5, ""};
     CHECK(collective_seconds(network, 16, 8, 16e9) == Approx(3));
     PlannedStep fp32 = small_step(16), bf16 = fp32;
@@ -165,8 +166,7 @@ TEST_CASE("gradients in bf16 that go in stages take half as long between nodes, 
     accelerator.per_node = 8;
     const Network slow{"n", 0.01, 0, 1000, ""};
     fp32.weight_bytes = bf16.weight_bytes = 0;
-    CHECK(step_time(bf16, accelerator, slow).communication ==
-          Approx(step_time(fp32, accelerator, slow).communication / 2).epsilon(0.1));
+    CHECK(step_time(bf16, accelerator, slow).communication < 0.5 * step_time(fp32, accelerator, slow).communication);
     bf16.fp32_on_one_node = true;
     bf16.world_size = fp32.world_size = 8;
     CHECK(step_time(bf16, accelerator, slow).communication == Approx(step_time(fp32, accelerator, slow).communication));

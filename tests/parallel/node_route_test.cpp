@@ -8,7 +8,7 @@
 #include "support/run_gloo_ranks.h"
 
 using namespace bertpretrain;
-using testing::run_gloo_ranks;
+using testing::run_gloo_nodes;
 using Nodes = std::vector<std::string>;
 using Ranks = std::vector<std::int64_t>;
 
@@ -68,13 +68,15 @@ TEST_CASE("a reduce-scatter adds the ranks of a node, rounds the sum to the dtyp
     const Nodes nodes = GENERATE(in_blocks, in_turns, mixed);
     const at::ScalarType dtype = GENERATE(at::kFloat, at::kBFloat16);
     constexpr std::int64_t ranks = 6, own = 1000;
-    run_gloo_ranks(nodes, [&](World& world) {
+    run_gloo_nodes(nodes, [&](World& world) {
         const at::Tensor input = input_of(world.rank(), ranks * own, dtype), output = at::empty({own});
         world.reduce_scatter(input, output)->wait();
+        const NodeRoute route(nodes, world.rank());
         std::vector<at::Tensor> of_nodes;
-        for (const std::int64_t of_rail : NodeRoute(nodes, world.rank()).rail()) {
+        for (const std::int64_t of_rail : route.rail()) {
+            const NodeRoute there(nodes, of_rail);
             std::vector<at::Tensor> of_ranks;
-            for (const std::int64_t rank : NodeRoute(nodes, of_rail).node)
+            for (const std::int64_t rank : there.node)
                 of_ranks.push_back(input_of(rank, ranks * own, dtype).narrow(0, world.rank() * own, own));
             of_nodes.push_back(sum_of(of_ranks, dtype));
         }
@@ -84,7 +86,7 @@ TEST_CASE("a reduce-scatter adds the ranks of a node, rounds the sum to the dtyp
 
 TEST_CASE("an all-gather in two stages concatenates the inputs of all ranks in rank order, in place too") {
     const Nodes nodes = GENERATE(in_blocks, in_turns, mixed);
-    run_gloo_ranks(nodes, [&](World& world) {
+    run_gloo_nodes(nodes, [&](World& world) {
         const at::Tensor gathered = at::full({6 * 50}, -1.0F), own = gathered.narrow(0, world.rank() * 50, 50);
         own.fill_(static_cast<double>(world.rank()));
         world.all_gather(own, gathered)->wait();
@@ -93,7 +95,7 @@ TEST_CASE("an all-gather in two stages concatenates the inputs of all ranks in r
 }
 
 TEST_CASE("operations in two stages keep their order when several are in flight, and an output may overlap an earlier input") {
-    run_gloo_ranks(mixed, [](World& world) {
+    run_gloo_nodes(mixed, [](World& world) {
         // As GradientBuckets packs the sums of bucket b over the front of the gradients, and gathers weights after them.
         constexpr std::int64_t buckets = 9, own = 700, ranks = 6;
         const at::Tensor gradients = at::empty({buckets * ranks * own});
@@ -115,7 +117,7 @@ TEST_CASE("operations in two stages keep their order when several are in flight,
 }
 
 TEST_CASE("each rank sends as many bytes in two stages as in one") {
-    run_gloo_ranks(in_blocks, [](World& world) {
+    run_gloo_nodes(in_blocks, [](World& world) {
         const Traffic before = world.traffic();
         world.reduce_scatter(at::zeros({600}), at::zeros({100}))->wait();
         world.all_gather(at::zeros({50}), at::zeros({300}))->wait();

@@ -11,7 +11,7 @@ namespace bertpretrain::testing {
 
 /// As run_ranks, but each thread has its own connections, as processes would have. @param node_of_rank the name of each rank's
 /// node
-inline void run_gloo_ranks(const std::vector<std::string>& node_of_rank, const std::function<void(World&)>& body) {
+inline void run_gloo_nodes(const std::vector<std::string>& node_of_rank, const std::function<void(World&)>& body) {
     const MeetingPlace place = MeetingPlace::in_this_process();
     const auto ranks = std::ssize(node_of_rank);
     run_ranks(ranks, [&](World& threads) {
@@ -24,7 +24,7 @@ inline void run_gloo_ranks(const std::vector<std::string>& node_of_rank, const s
 
 /// The same with all ranks on one node.
 inline void run_gloo_ranks(std::int64_t ranks, const std::function<void(World&)>& body) {
-    run_gloo_ranks(std::vector<std::string>(static_cast<std::size_t>(ranks), "here"), body);
+    run_gloo_nodes(std::vector<std::string>(static_cast<std::size_t>(ranks), "here"), body);
 }
 
 }  // namespace bertpretrain::testing
