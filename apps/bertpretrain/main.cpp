@@ -21,6 +21,7 @@
 #include "core/threads/short_spinning.h"
 #include "kernels/cpu/library_limits.h"
 #include "model/tensor_memory.h"
+#include "parallel/nccl_environment.h"
 #include "plan/experiment_config.h"
 #include "shards/check/shard_probe.h"
 
@@ -54,6 +55,7 @@ bool computes(int argc, char** argv) {
 int main(int argc, char** argv) {
     if (const std::optional<int> answered = bertpretrain::answer_probe(argc, argv)) return *answered;
     if (computes(argc, argv)) bertpretrain::shorten_spinning(argv);
+    bertpretrain::set_nccl_environment(BERTPRETRAIN_NCCL_VERSION);
     keep_freed_memory();
     int exit_code = 0;
     CLI::App app("Pretrains BERT from sharded h5 data, one JSON file per experiment", "bertpretrain");

@@ -44,6 +44,7 @@ MachineFacts look_at_machine() {
     facts.has_bf16_matmul = has_bf16_matmul();
     facts.default_matmul = default_matmul_library();
     facts.may_others_be_faster = may_others_be_faster();
+    facts.nccl = nccl_environment();
     return facts;
 }
 

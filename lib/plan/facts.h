@@ -6,9 +6,11 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "checkpoint/training_progress.h"
 #include "kernels/matmul_libraries.h"
+#include "parallel/nccl_environment.h"
 #include "plan/experiment_config.h"
 #include "shards/manifest.h"
 #include "tokens/vocabulary/vocabulary.h"
@@ -22,6 +24,7 @@ struct MachineFacts {
     bool has_bf16_matmul = false;                          ///< the CPU multiplies bf16 without widening it
     MatmulLibrary default_matmul = MatmulLibrary::onednn;  ///< see kernels/matmul_libraries.h
     bool may_others_be_faster = false;                     ///< than that one
+    std::vector<NcclVariable> nccl;                        ///< in effect in this process
 };
 
 struct DataFacts {

@@ -15,10 +15,11 @@ enum class Origin {
     command_line,   ///< --set
     init_from,      ///< the model that initialization.init_from describes
     checkpoint,     ///< kept from the checkpoint that the run resumes from
+    environment,    ///< a variable of this process
     automatic,      ///< decided by the program, with a reason
 };
 
-/// "default", "file", "--set", "init_from", "checkpoint", "auto".
+/// "default", "file", "--set", "init_from", "checkpoint", "environment", "auto".
 std::string_view name_of(Origin origin);
 
 /// The origin of each setting that a file, --set or init_from names, by its path: "section.key".

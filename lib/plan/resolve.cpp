@@ -306,6 +306,10 @@ void resolve_parallel(Resolution& r) {
         r.decide(
             "parallel.reduce_dtype", rounds ? "bf16" : "fp32",
             rounds ? "several hosts: halves what each sends to the others" : "one host, whose ranks exchange gradients quickly");
+    if (r.plan.compute.on_gpu && parallel.world_size > 1)
+        for (const NcclVariable& variable : r.machine.nccl)
+            r.decide(concat("environment.", variable.name).c_str(), variable.value, variable.reason,
+                     variable.reason.empty() ? Origin::environment : Origin::automatic);
     // Sums over ranks are fp32, and have room only where a rank keeps half of the gradients at most.
     if (asked.gradient_dtype == Precision::fp32) return;
     if (asked.zero_stage == 1 && parallel.world_size > 1) parallel.gradients = FlatParameters::Gradients::bf16;

@@ -27,6 +27,8 @@ std::string_view name_of(Origin origin) {
             return "init_from";
         case Origin::checkpoint:
             return "checkpoint";
+        case Origin::environment:
+            return "environment";
         case Origin::automatic:
             return "auto";
     }

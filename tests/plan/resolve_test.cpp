@@ -166,6 +166,20 @@ TEST_CASE("gradients are sent in fp32 or bf16 as asked, and by auto in bf16 on s
           "\"bf16\" (auto: several hosts: halves what each sends to the others)");
 }
 
+TEST_CASE("NCCL's variables are part of the plan of several ranks with GPUs, with who set them") {
+    Launch launch;
+    launch.world_size = 2;
+    MachineFacts machine;
+    machine.gpus = 2;
+    machine.nccl = {{"NCCL_NVLS_ENABLE", "0", "it can hang"}, {"TORCH_NCCL_DUMP_ON_TIMEOUT", "0", ""}};
+    const RunPlan plan = resolve(small(), launch, machine, {}, nullptr);
+    CHECK(said(plan, "environment.NCCL_NVLS_ENABLE") == "\"0\" (auto: it can hang)");
+    CHECK(said(plan, "environment.TORCH_NCCL_DUMP_ON_TIMEOUT") == "\"0\" (environment)");
+    CHECK(to_json(plan)["environment"]["NCCL_NVLS_ENABLE"]["reason"] == "it can hang");
+    machine.gpus = 0;
+    CHECK_THROWS_AS(said(resolve(small(), launch, machine, {}, nullptr), "environment.NCCL_NVLS_ENABLE"), std::out_of_range);
+}
+
 TEST_CASE("the mirror is the address of the settings, or there is none") {
     CHECK_FALSE(plan_of(small()).checkpoint.mirror.has_value());
     ExperimentConfig experiment = small();

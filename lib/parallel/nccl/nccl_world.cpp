@@ -1,6 +1,5 @@
 // Implements nccl_module.h; the only file that includes c10d's NCCL. Built where libtorch supports CUDA. The code that it shares
 // with the program (messages, errors, World) is resolved from the program that loads it.
-#include <cstdlib>
 #include <deque>
 #include <utility>
 
@@ -24,17 +23,7 @@ namespace {
 
 using Work = c10::intrusive_ptr<c10d::Work>;
 
-/// Sets variables that c10d reads when a group is made. Keeps values that the user has set.
-void choose_error_handling() {
-    // 2: NCCL's watchdog aborts a hung communicator, which ends its kernels, but not the process, which ends with our exit code.
-    ::setenv("TORCH_NCCL_ASYNC_ERROR_HANDLING", "2", 0);
-    ::setenv("TORCH_NCCL_DUMP_ON_TIMEOUT", "1", 0);  // of the recent operations
-    // After a timeout the watchdog sleeps for four times as long, so that all ranks can write their dumps, before it aborts. The
-    // default of 15 s would keep the GPU, and with it this process, waiting for a minute.
-    ::setenv("TORCH_NCCL_WAIT_TIMEOUT_DUMP_MILSEC", "1000", 0);
-}
-
-/// Operations run on a side stream, which waits for the compute stream where an operation begins. The compute stream waits where
+/// Its environment is nccl_environment.h's. Operations run on a side stream, which waits for the compute stream where an operation begins. The compute stream waits where
 /// wait() is called; the host never waits. fp32 is summed by NCCL, in an order that depends on the machine's topology; bf16 is
 /// exchanged in the two stages of a NodeRoute and accumulated in fp32 in rank order. One all-to-all among all ranks would send as
 /// many bytes out of a node as it has ranks times what a ring sends.
@@ -48,7 +37,6 @@ public:
           side_(streams_.getStreamFromGlobalPool(device_, true)),
           messages_(place, "messages", rank.rank, rank.size, rank.address, rank.timeout),
           route_(messages_.all_gather_texts(node_name()), rank.rank) {
-        choose_error_handling();
         auto options = c10d::ProcessGroupNCCL::Options::create(true);
         options->timeout = rank.timeout;
         auto store = c10::intrusive_ptr<c10d::Store>::reclaim_copy(place.store().get());
