@@ -105,11 +105,21 @@ def compare(layout, options, folder, config):
     return rows
 
 
+def draw(picture, table):
+    """Draws measured against predicted seconds, and the line on which they are equal."""
+    largest = max(map(max, table))
+    chart = {"title": "Seconds of a step between delayed nodes", "x": "measured", "y": "predicted by plan",
+             "lines": {"plan": sorted(table), "equal": [(0, 0), (largest, largest)]}}
+    drawn = subprocess.run([program("draw_curves")], input=json.dumps(chart), capture_output=True, text=True, check=True)
+    picture.write_text(drawn.stdout)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--layouts", nargs="+", default=LAYOUTS, help="nodes x ranks of a node (default: %(default)s)")
     parser.add_argument("--microseconds", type=int, default=2500, help="between nodes, one way (default: %(default)s)")
     parser.add_argument("--mb-per-second", type=float, default=4, help="out of a node (default: %(default)s)")
+    parser.add_argument("--picture", type=pathlib.Path, help="SVG file of the table")
     parser.add_argument("--steps", type=int, default=5, help="that are timed (default: %(default)s)")
     options = parser.parse_args()
     if os.geteuid() != 0:
@@ -117,7 +127,7 @@ def main():
     pair = Nodes(2, options.microseconds, 0)
     print(f"ping between two nodes: {pair.round_trip():.0f} us there and back; the relay delays each way by {options.microseconds} us")
     pair.remove()
-    errors = []
+    errors, table = [], []
     with tempfile.TemporaryDirectory() as scratch:
         folder = pathlib.Path(scratch)
         (folder / "shards").mkdir()
@@ -134,8 +144,11 @@ def main():
         for layout in options.layouts:
             for name, computing, measured, plan in compare(layout, options, folder, config):
                 errors.append(plan / measured - 1)
+                table.append((measured, plan))
                 print(f"| {layout} | {name} | {computing:.3f} | {measured:.3f} | {plan:.3f} | {100 * errors[-1]:+.1f} % |", flush=True)
     sizes = sorted(map(abs, errors))
+    if options.picture:
+        draw(options.picture, table)
     print(f"\nmedian error {100 * statistics.median(sizes):.1f} %, largest {100 * sizes[-1]:.1f} %")
 
 
