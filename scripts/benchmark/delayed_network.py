@@ -109,7 +109,7 @@ def draw(picture, table):
     """Draws measured against predicted seconds, and the line on which they are equal."""
     largest = max(map(max, table))
     chart = {"title": "Seconds of a step between delayed nodes", "x": "measured", "y": "predicted by plan",
-             "lines": {"plan": sorted(table), "equal": [(0, 0), (largest, largest)]}}
+             "lines": {"plan": sorted(table), "equal": [(0, 0), (largest, largest)]}, "levels": {}}
     drawn = subprocess.run([program("draw_curves")], input=json.dumps(chart), capture_output=True, text=True, check=True)
     picture.write_text(drawn.stdout)
 
