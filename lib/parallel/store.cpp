@@ -11,6 +11,7 @@
 #include "core/strings.h"
 #include "parallel/host_address.h"
 #include "parallel/listening_socket.h"
+#include "parallel/reachable.h"
 #include "parallel/run_key.h"
 #include "parallel/signed_store.h"
 
@@ -37,6 +38,8 @@ StorePointer connect(const Launch& launch, const ListeningSocket* door, std::chr
     options.isServer = door != nullptr;
     if (door != nullptr) options.masterListenFd = ::fcntl(door->descriptor(), F_DUPFD_CLOEXEC, 0);
     options.waitWorkers = false;  // the first exchange waits instead, and names the rank that is missing
+    // A store that is not reached in time makes c10d sleep for up to a minute more, to try once again when the time is over.
+    if (door == nullptr) wait_until_reachable(launch.master_address, launch.master_port, timeout);
     options.timeout = timeout;
     const bool has_address = door != nullptr && !door->address().empty();
     auto store = c10::make_intrusive<c10d::TCPStore>(has_address ? door->address() : launch.master_address, options);
