@@ -88,11 +88,12 @@ private:
 void write_records(const fs::path& file, Kind kind, const InputSettings& settings, const EmbedInput& to, TaskPool& pool) {
     DocumentReader reader({file}, settings, pool);
     DistinctIds distinct;
+    const bool ends_lines = kind == Kind::wikipedia || kind == Kind::fasta;  // the others' texts are as they stand in the file
     const auto write_all = [&](std::ostream& texts, std::ostream* ids) {
         while (const std::optional<DocumentBatch> batch = reader.next())
             for (const Document& document : batch->documents) {
                 std::string_view text = document.text;
-                if (kind == Kind::wikipedia && text.ends_with('\n')) text.remove_suffix(1);
+                if (ends_lines && text.ends_with('\n')) text.remove_suffix(1);
                 write_as_json_line(texts, text);
                 if (ids == nullptr) continue;
                 write_as_json_line(*ids, document.id);

@@ -71,6 +71,14 @@ TEST_CASE("lines and records in a named encoding are the texts of the same file 
     CHECK_THROWS_AS(texts_of(folder / "latin.txt", latin, folder.path()), ConfigError);
 }
 
+TEST_CASE("a sequence of FASTA is a text without a line end, as the same letters in JSONL are") {
+    const TemporaryFolder folder;
+    InputSettings together;
+    together.letters = "together";
+    write_text(folder / "a.fasta", ">first\nMK\nVL\n");
+    CHECK(texts_of(folder / "a.fasta", together, folder.path()) == std::vector<std::string>{"MKVL"});
+}
+
 TEST_CASE("text in another encoding is refused with the option that names one") {
     const TemporaryFolder folder;
     write_text(folder / "latin.txt", latin_text);
