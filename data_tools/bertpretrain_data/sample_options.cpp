@@ -36,6 +36,10 @@ SampleOptions::SampleOptions(CLI::App& command, SampleSettings& settings) {
     command.add_flag("--best-fit", settings.best_fit,
                      "With --objective mlm, pack whole articles into rows by best-fit: each has its own [CLS] and [SEP], and "
                      "tokens attend only to those of their article");
+    command.add_flag("--keep-white-space", settings.keep_white_space,
+                     "With --objective mlm, tokenize each article as it is written, with its line ends, empty lines and "
+                     "indentation, as for code; needs a tokenizer that keeps them. Each file of plain text is then an article, "
+                     "unless --documents says otherwise");
     add_counts(command, settings);
     add_rules(command, settings);
 }

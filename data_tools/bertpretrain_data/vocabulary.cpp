@@ -27,7 +27,7 @@ struct VocabularyRequest {
     std::vector<std::filesystem::path> texts;
     std::filesystem::path output;
     InputSettings reading;
-    bool cased = false;
+    bool cased = false, keeps_white_space = false;
     std::size_t threads = available_cores();
     std::string model = "wordpiece";
     VocabularyTraining training;
@@ -49,6 +49,10 @@ void check_request(const VocabularyRequest& request, bool has_size) {
     if (request.model == "bpe" && extends) throw ConfigError("--extend: extends WordPiece vocabularies only, not --model bpe");
     if (request.model == "bpe" && request.cased)
         throw ConfigError("--cased: leave it out, because --model bpe always keeps case and accents");
+    if (request.keeps_white_space && request.model != "bpe")
+        throw ConfigError("--keep-white-space: needs --model bpe, because WordPiece's words have no white space");
+    if (!request.keeps_white_space && request.reading.documents != "auto")
+        throw ConfigError("--documents: needs --keep-white-space; without it, words are counted line by line");
     if (!extends && request.extension.reuses_unused) throw ConfigError("--reuse-unused: needs --extend FILE");
 }
 
@@ -150,7 +154,8 @@ void report_written(const VocabularyRequest& request, std::int64_t tokens) {
 }
 
 void run_byte_level(const VocabularyRequest& request) {
-    const WordCounts counts = count_byte_level_words(request.texts, trained_byte_level(), request.threads, request.reading);
+    const auto count = request.keeps_white_space ? count_kept_byte_level_words : count_byte_level_words;
+    const WordCounts counts = count(request.texts, trained_byte_level(), request.threads, request.reading);
     report_counts(request, counts);
     write_atomically(request.output, train_byte_pairs(counts, {request.training.size, request.training.min_frequency}));
     const std::int64_t tokens = Vocabulary::read(request.output).size();
@@ -209,6 +214,15 @@ void add_vocabulary_command(CLI::App& app) {
                      "Merge only pairs of pieces that occur at least this often")
         ->capture_default_str()
         ->check(CLI::Range(1, 1'000'000'000));
+    command->add_flag("--keep-white-space", request->keeps_white_space,
+                      "With --model bpe, learn tokens of whole documents with their line ends and indentation, as for code; for "
+                      "`shard --keep-white-space`");
+    command
+        ->add_option("--documents", request->reading.documents,
+                     "With --keep-white-space, what a document of plain text is: empty-lines (they separate documents), files or "
+                     "lines; auto: each file is one")
+        ->capture_default_str()
+        ->check(CLI::IsMember({"auto", "empty-lines", "files", "lines"}));
     const InputOptions options(*command, "TEXT", request->texts, request->reading, false);
     command->add_option("--threads", request->threads, "Number of threads that count words")
         ->capture_default_str()

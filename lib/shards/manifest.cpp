@@ -139,6 +139,7 @@ ordered_json manifest_json(const Manifest& manifest) {
     ordered_json document = write_config(frame);
     if (manifest.rules_version == 1) document.erase("rules_version");         // the same bytes as from older programs
     if (!manifest.settings.best_fit) document["settings"].erase("best_fit");  // likewise
+    if (!manifest.settings.keep_white_space) document["settings"].erase("keep_white_space");  // likewise
     if (manifest.settings.mask_span == 1)
         for (const char* setting : {"mask_span", "mask_span_lengths"}) document["settings"].erase(setting);  // likewise
     if (manifest.vocabulary.sha256.empty()) document["vocabulary"].erase("sha256");

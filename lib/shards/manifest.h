@@ -34,6 +34,7 @@ struct SampleSettings {
     bool best_fit = false;
     std::int64_t mask_span = 1;
     SpanLengths mask_span_lengths = SpanLengths::fixed;
+    bool keep_white_space = false;
 
     MaskSpans mask_spans() const { return {mask_span, mask_span_lengths}; }
     /// Whether rows have labels of next sentences.
@@ -67,6 +68,8 @@ struct SampleSettings {
               "With objective mlm, whether a row may hold the text of several articles.");
         field("best_fit", self.best_fit, any,
               "With objective mlm, whether articles are packed by best-fit, each as a sequence of its own.");
+        field("keep_white_space", self.keep_white_space, any,
+              "With objective mlm, whether articles are tokenized as they are written, with their line ends and indentation.");
     }
 };
 

@@ -97,6 +97,38 @@ TEST_CASE("shard warns where a tokenizer that keeps white space gets indented te
         run_command(made + corpus.path("words") + " --max-unknown 1 --vocabulary " + corpus.path("vocabulary.txt"));
     CHECK(of_words.exit_code == 0);
     CHECK_FALSE(contains(of_words.err, "are indented"));
+    const std::string keeping = made + corpus.path("kept") + " --keep-white-space --objective mlm --documents empty-lines ";
+    const auto kept = run_command(keeping + "--vocabulary " + corpus.path("bpe.json"));
+    INFO(kept.err);
+    CHECK(kept.exit_code == 0);
+    CHECK_FALSE(contains(kept.err, "are indented"));
+}
+
+TEST_CASE("shard --keep-white-space refuses a vocabulary that drops white space, next sentences, and lines of another kind") {
+    const Corpus corpus;
+    const auto refusal_of = [&](const std::string& options) {
+        const auto refused = run_command(corpus.shard("--keep-white-space " + options));
+        CHECK(refused.exit_code == 2);
+        CHECK_FALSE(std::filesystem::exists(corpus.folder / "out"));
+        return refused.err;
+    };
+    CHECK(contains(refusal_of("--objective mlm"), "gives text the same tokens with its line ends and indentation as without"));
+    CHECK(contains(refusal_of(""), "--keep-white-space: needs --objective mlm"));
+    CHECK(contains(refusal_of("--objective mlm --lines wrapped"), "--keep-white-space: cannot be combined with --lines"));
+    CHECK(contains(refusal_of("--objective mlm --letters apart"), "--letters apart, which adds spaces"));
+    CHECK(contains(refusal_of("--compatible-with nvidia"), "--keep-white-space: needs --objective mlm"));
+}
+
+TEST_CASE("parts of shards with and without white space are not joined") {
+    const Corpus corpus;
+    REQUIRE(run_command(program + " vocabulary " + corpus.path("text.txt") + " --model bpe --size 280 --output " +
+                        corpus.path("bpe.json"))
+                .exit_code == 0);
+    const std::string part = "--objective mlm --documents empty-lines --shards 2 --held-out-shards 1 --part ";
+    REQUIRE(run_command(corpus.shard(part + "1/2 --keep-white-space", "bpe.json")).exit_code == 0);
+    const auto other = run_command(corpus.shard(part + "2/2", "bpe.json"));
+    CHECK(other.exit_code == 2);
+    CHECK(contains(other.err, "was made of other text, or with other settings"));
 }
 
 TEST_CASE("shard --allow-empty makes no shards of inputs without a document and ends with 0, but refuses damaged ones") {

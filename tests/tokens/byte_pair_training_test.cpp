@@ -103,6 +103,16 @@ TEST_CASE("words for a BPE keep case, accents and the space before them") {
                        {" The", 2}, {" the", 1}, {" \u00e9t\u00e9", 1}, {" isn", 1}, {"'t", 1}, {" 42", 1}, {"!", 1}});
 }
 
+TEST_CASE("words for a BPE of kept white space are those of whole documents, with line ends and indentation") {
+    const TemporaryFolder folder;
+    write_text(folder / "text.txt", "if x:\n    y\n\n\tz  \n");
+    std::map<std::string, std::int64_t> found;
+    for (const auto& [word, count] : count_kept_byte_level_words({folder / "text.txt"}, trained_byte_level(), 2))
+        found[word] = count;
+    CHECK(found == std::map<std::string, std::int64_t>{{"if", 1}, {" x", 1}, {":", 1}, {"\n   ", 1}, {" y", 1}, {"\n\n", 1},
+                                                       {"\t", 1}, {"z", 1}, {"  \n", 1}});
+}
+
 TEST_CASE("a BPE smaller than the bytes and the special tokens is refused") {
     CHECK_THROWS_AS(train_byte_pairs({}, {260, 2}), ConfigError);
     CHECK_NOTHROW(train_byte_pairs({}, {261, 2}));

@@ -32,6 +32,8 @@ void check_objective(const SampleSettings& samples) {
                     "--best-fit: needs --objective mlm, because a row for next sentences holds one pair of segments");
     require_request(!samples.best_fit || !samples.across_documents,
                     "--best-fit: cannot be combined with --across-documents, which packs articles in turn");
+    require_request(packs || !samples.keep_white_space,
+                    "--keep-white-space: needs --objective mlm, because next sentences need texts that are split into sentences");
     require_request(!packs || samples.short_seq_prob == 0,
                     concat("--short-sequence-probability ", samples.short_seq_prob,
                            ": must be 0 with --objective mlm, which fills every row with as many sentences as fit"));
@@ -59,6 +61,23 @@ void check_reference(const SampleSettings& samples) {
                                                    ": the reference scripts mask no spans; omit it or ", "--compatible-with"));
 }
 
+/// Checks what --keep-white-space does to the ways of reading a text.
+void check_reading(const SampleSettings& samples, const InputSettings& reading) {
+    if (!samples.keep_white_space) return;
+    require_request(reading.lines == "auto" && !reading.sentences.punkt && !reading.sentences.parameters,
+                    "--keep-white-space: cannot be combined with --lines, --sentences punkt or --punkt-parameters, because texts "
+                    "then stay as they are written");
+    require_request(reading.letters != "apart", "--keep-white-space: cannot be combined with --letters apart, which adds spaces");
+}
+
+/// A tokenizer that drops white space would give the same ids with the setting and without.
+void require_white_space(const Tokenizer& tokenizer, const std::filesystem::path& vocabulary) {
+    require_request(tokenizer.encode("a\n    b") != tokenizer.encode("a b"),
+                    concat("--keep-white-space: ", vocabulary.string(), " gives text the same tokens with its line ends and ",
+                           "indentation as without, so nothing would be kept\n  do: leave the option out, or use a vocabulary ",
+                           "that keeps white space, such as a byte-level BPE (vocabulary --model bpe)"));
+}
+
 }  // namespace
 
 void check_request(const ShardBuildSettings& settings) {
@@ -81,6 +100,7 @@ void check_request(const ShardBuildSettings& settings) {
                                samples.held_out_fraction, " contradict each other: both must be 0, or neither"));
     check_names(settings);
     check_objective(samples);
+    check_reading(samples, settings.reading);
     check_spans(samples);
     check_reference(samples);
 }
@@ -99,6 +119,7 @@ std::shared_ptr<const Tokenizer> make_tokenizer(const SampleSettings& samples, c
     auto tokenizer = open_tokenizer(vocabulary, samples.casing == "cased" ? Casing::cased : Casing::uncased,
                                     token_rules_named(samples.token_rules));
     tokenizer->vocabulary().require_specials();
+    if (samples.keep_white_space) require_white_space(*tokenizer, vocabulary);
     return tokenizer;
 }
 

@@ -17,7 +17,7 @@ void check_request(const ShardBuildSettings& settings);
 std::int64_t default_max_predictions(const SampleSettings& samples);
 
 /// Opens the tokenizer for rows with these settings. @throws ConfigError if a tokenizer with its own rules cannot be used with
-/// them, or has no token for a role
+/// them, drops white space that they keep, or has no token for a role
 std::shared_ptr<const Tokenizer> make_tokenizer(const SampleSettings& settings, const std::filesystem::path& vocabulary);
 
 /// Converts the settings to the rules by which samples are made.

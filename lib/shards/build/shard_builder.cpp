@@ -17,6 +17,7 @@
 #include "shards/build/text_articles.h"
 #include "shards/build/text_fit.h"
 #include "shards/build/token_spill.h"
+#include "text/formats/kept_lines.h"
 #include "text/reader/sentence_text.h"
 
 namespace bertpretrain {
@@ -60,17 +61,37 @@ TokenizedPart tokenize_part(const TextArticles& articles, const TextPart& place,
         });
     });
     close();
-    if (part.ends.size() != place.articles)
-        throw DataError(concat(articles.file(place).string(), ": was changed while it was being read"));
+    return part;
+}
+
+/// The same where white space is kept. An article is then tokenized as one text, because tokens may reach over a line end.
+TokenizedPart tokenize_kept_part(const TextArticles& articles, const TextPart& place, const Tokenizer& tokenizer,
+                                 const std::function<bool(std::size_t article)>& is_wanted) {
+    TokenizedPart part;
+    for_each_kept_text(articles.read(place), [&](std::string_view text) {
+        const std::size_t article = place.first_article + part.ends.size();
+        if (is_wanted(article)) {
+            ArticleWords words(part.words, static_cast<std::uint32_t>(article));
+            words.add_sentence([&](std::vector<std::int32_t>& ids) { tokenizer.encode(text, ids); });
+            words.finish();
+        }
+        part.ends.push_back(part.words.size());
+    });
     return part;
 }
 
 /// Tokenizes the articles of the plan's shards into the spill, each into its group.
-void tokenize(const TextArticles& articles, const Tokenizer& tokenizer, const ShardPlan& plan, std::size_t threads,
-              TokenSpill& spill, const std::function<void(double bytes)>& advance) {
+void tokenize(const TextArticles& articles, const Tokenizer& tokenizer, const ShardPlan& plan, bool keeps_white_space,
+              std::size_t threads, TokenSpill& spill, const std::function<void(double bytes)>& advance) {
     const std::vector<std::uint8_t> wanted = plan.wanted_groups();
     const auto is_wanted = [&](std::size_t article) { return wanted[plan.group_of[article]] != 0; };
-    const auto produce = [&](std::size_t p) { return tokenize_part(articles, articles.parts()[p], tokenizer, is_wanted); };
+    const auto produce = [&](std::size_t p) {
+        const TextPart& place = articles.parts()[p];
+        TokenizedPart part = (keeps_white_space ? tokenize_kept_part : tokenize_part)(articles, place, tokenizer, is_wanted);
+        if (part.ends.size() != place.articles)
+            throw DataError(concat(articles.file(place).string(), ": was changed while it was being read"));
+        return part;
+    };
     const auto add = [&](std::size_t p, const TokenizedPart& part) {
         const TextPart& place = articles.parts()[p];
         std::size_t begin = 0;
@@ -154,11 +175,21 @@ void write_shards(const ShardPlan& plan, const TokenSpill& spill, const SampleRu
     lonely.warn(shards);
 }
 
+InputSettings reading_of(const ShardBuildSettings& settings, const Tokenizer& tokenizer) {
+    InputSettings reading = settings.reading;
+    reading.warns_of_indentation = tokenizer.keeps_spaces() && !settings.samples.keep_white_space;
+    if (settings.samples.keep_white_space) {
+        reading.lines = "kept";
+        reading.sentences.none = true;
+    }
+    return reading;
+}
+
 /// Leaves nothing behind if the text is refused. @param is_new the output folder was created for extracted text
 void judge_fit(const ShardBuildSettings& settings, const TextArticles& articles, const Tokenizer& tokenizer, std::size_t threads,
                bool is_new) {
     try {
-        judge(fit_of(articles, tokenizer, settings.samples.sequence_length - 3, threads), tokenizer.vocabulary(), settings);
+        judge(fit_of(articles, tokenizer, settings.samples, threads), tokenizer.vocabulary(), settings);
     } catch (const DataError&) {
         std::error_code not_empty;
         if (is_new) std::filesystem::remove(settings.output, not_empty);
@@ -177,9 +208,7 @@ ShardBuildReport build_shards(const ShardBuildSettings& settings) {
     BuildProgress progress;
     check_empty(settings.output, settings.overwrite);  // before a long extraction
     const bool is_new = !std::filesystem::exists(settings.output);
-    InputSettings reading = settings.reading;
-    reading.warns_of_indentation = tokenizer->keeps_spaces();
-    const SentenceText text(settings.texts, reading, threads, settings.output);
+    const SentenceText text(settings.texts, reading_of(settings, *tokenizer), threads, settings.output);
     const TextArticles articles(text.files());
     judge_fit(settings, articles, *tokenizer, threads, is_new);
     ShardPlan plan = plan_shards(settings, articles, threads);
@@ -201,7 +230,7 @@ ShardBuildReport build_shards(const ShardBuildSettings& settings) {
     if (!plan.shards.empty()) {
         TokenSpill spill(settings.output, plan.groups);
         const double tokenization = share_of_tokenization(settings.samples.duplicate_factor);
-        tokenize(articles, *tokenizer, plan, threads, spill,
+        tokenize(articles, *tokenizer, plan, settings.samples.keep_white_space, threads, spill,
                  [&](double bytes) { progress.advance(bytes * left * tokenization); });
         write_shards(plan, spill, sample_rules(settings.samples, vocabulary), threads, folder,
                      [&](double share) { progress.advance(share * (1 - tokenization) * progress.total()); });

@@ -7,6 +7,7 @@
 #include "core/output/log.h"
 #include "core/strings.h"
 #include "core/threads/threads.h"
+#include "text/formats/kept_lines.h"
 
 namespace bertpretrain {
 namespace {
@@ -15,26 +16,30 @@ constexpr std::size_t most_parts = 32;
 
 std::string percent(double share) { return fixed(100 * share, 1) + " %"; }
 
-TextFit fit_of_part(const std::string& text, const Tokenizer& tokenizer, std::int64_t room) {
+constexpr std::int64_t specials_of_row = 3;
+
+TextFit fit_of_part(const std::string& text, const Tokenizer& tokenizer, const SampleSettings& samples) {
     const SpecialIds& specials = tokenizer.vocabulary().specials();
     TextFit fit;
     std::vector<std::int32_t> ids;
-    for_each_sentence(text, [&](std::string_view sentence) {
+    const auto add = [&](std::string_view sentence) {
         ids.clear();
         tokenizer.encode(sentence, ids);
         fit.unknown.add(ids, sentence, specials);
-        fit.beyond_row += std::max<std::int64_t>(0, std::ssize(ids) - room);
-    });
+        fit.beyond_row += std::max<std::int64_t>(0, std::ssize(ids) - (samples.sequence_length - specials_of_row));
+    };
+    if (samples.keep_white_space) for_each_kept_text(text, add);
+    else for_each_sentence(text, add);
     return fit;
 }
 
 }  // namespace
 
-TextFit fit_of(const TextArticles& articles, const Tokenizer& tokenizer, std::int64_t room, std::size_t threads) {
+TextFit fit_of(const TextArticles& articles, const Tokenizer& tokenizer, const SampleSettings& samples, std::size_t threads) {
     const std::size_t parts = articles.parts().size(), count = std::min(parts, most_parts);
     std::vector<TextFit> fits(count);
     for_each_index(count, threads, [&](std::size_t i) {
-        fits[i] = fit_of_part(articles.read(articles.parts()[i * parts / count]), tokenizer, room);
+        fits[i] = fit_of_part(articles.read(articles.parts()[i * parts / count]), tokenizer, samples);
     });
     TextFit sum;
     for (const TextFit& fit : fits) {

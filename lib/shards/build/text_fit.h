@@ -16,8 +16,8 @@ struct TextFit {
 };
 
 /// Tokenizes about 8 MiB of the text, evenly spread; all of a smaller one.
-/// @param room number of tokens of a sentence that fit into a row
-TextFit fit_of(const TextArticles& articles, const Tokenizer& tokenizer, std::int64_t room, std::size_t threads);
+/// @param samples how long rows are, and whether white space is kept
+TextFit fit_of(const TextArticles& articles, const Tokenizer& tokenizer, const SampleSettings& samples, std::size_t threads);
 
 /// Warns where more than 1 % of a text's tokens are unknown, or where rows for next sentences cut off as much of it.
 /// @throws DataError where more than `settings.most_unknown` are unknown

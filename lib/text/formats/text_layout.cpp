@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/concat.h"
+#include "text/formats/kept_lines.h"
 #include "text/line_ends.h"
 #include "text/sentences/sentence_stops.h"
 #include "text/sentences/sentences.h"
@@ -78,6 +79,7 @@ TextLayout LayoutSample::layout(const InputSettings& settings) const {
     using Documents = TextLayout::Documents;
     TextLayout layout;
     if (settings.lines == "as_written") layout.lines = Lines::as_written;
+    else if (settings.lines == "kept") layout.lines = Lines::kept;
     else if (settings.sentences.none || settings.lines == "sentences") layout.lines = Lines::sentences;
     else if (settings.lines == "paragraphs") layout.lines = Lines::paragraphs;
     else if (settings.lines == "wrapped" || is_wrapped()) layout.lines = Lines::wrapped;
@@ -85,7 +87,8 @@ TextLayout LayoutSample::layout(const InputSettings& settings) const {
     const bool stand_alone = layout.lines == Lines::paragraphs && files_ > 1 && 2 * single_lines_ > blocks_;
     if (settings.documents == "files") layout.documents = Documents::files;
     else if (settings.documents == "lines") layout.documents = Documents::lines;
-    else if (settings.documents == "auto" && (layout.lines == Lines::wrapped || stand_alone)) layout.documents = Documents::files;
+    else if (settings.documents == "auto" && (layout.lines == Lines::wrapped || layout.lines == Lines::kept || stand_alone))
+        layout.documents = Documents::files;
     return layout;
 }
 
@@ -93,7 +96,8 @@ std::string description_of(const TextLayout& layout, bool is_plain_text) {
     constexpr std::string_view documents[] = {"documents are separated by empty lines", "each file is a document",
                                               "each line is a document"};
     constexpr std::string_view lines[] = {"each line of a text is a sentence", "each line of a text is a paragraph",
-                                          "a paragraph goes on until the next empty line", "texts stay as they are written"};
+                                          "a paragraph goes on until the next empty line", "texts stay as they are written",
+                                          "texts keep their line ends and white space"};
     const std::string_view line = lines[static_cast<std::size_t>(layout.lines)];
     if (!is_plain_text) return std::string(line);
     return concat(documents[static_cast<std::size_t>(layout.documents)], "; ", line);
@@ -101,6 +105,7 @@ std::string description_of(const TextLayout& layout, bool is_plain_text) {
 
 std::string tidy_lines(std::string_view text, TextLayout::Lines lines) {
     if (lines == TextLayout::Lines::as_written) return std::string(text);
+    if (lines == TextLayout::Lines::kept) return kept_lines(text);
     std::string tidied;
     tidied.reserve(text.size() + 1);
     bool continues = false;  // inside a wrapped paragraph

@@ -14,9 +14,10 @@ namespace bertpretrain {
 
 struct TextLayout {
     enum class Documents { empty_lines, files, lines };
-    enum class Lines { sentences, paragraphs, wrapped, as_written };
+    enum class Lines { sentences, paragraphs, wrapped, as_written, kept };
     Documents documents = Documents::empty_lines;  ///< what separates documents of plain text
-    Lines lines = Lines::sentences;  ///< wrapped: a paragraph goes on until the next empty line; as_written: not tidied
+    Lines lines = Lines::sentences;  ///< wrapped: a paragraph goes on until the next empty line; as_written: not tidied; kept:
+                                     ///< not tidied, in the lines of kept_lines.h
 };
 
 /// A sample of the texts of one format.
@@ -35,7 +36,7 @@ public:
     ///   column that the next word did not fit. They are sentences if at most one in ten holds more than one; else paragraphs.
     /// - Documents are separated by empty lines, and by the files' ends. But empty lines only separate paragraphs if lines are
     ///   wrapped, or if lines are paragraphs, most of them stand alone, and there are several files; then each file is a
-    ///   document.
+    ///   document. So it is where lines are kept, because empty lines are part of the text.
     TextLayout layout(const InputSettings& settings) const;
 
 private:
@@ -55,7 +56,7 @@ private:
 std::string description_of(const TextLayout& layout, bool is_plain_text);
 
 /// Returns the text's lines without white space at their ends, each ended by "\n"; blank lines are left out. Joins the lines of a
-/// block if they are wrapped. Returns the text itself if they are as_written.
+/// block if they are wrapped. Returns the text itself if they are as_written, and kept_lines() of it if they are kept.
 std::string tidy_lines(std::string_view text, TextLayout::Lines lines);
 
 }  // namespace bertpretrain

@@ -161,8 +161,8 @@ void DocumentReader::decide(Kind kind, const LayoutSample& sample) {
     if (settings_.warns_of_indentation && sample.indented() > many_indented)
         log_warning(concat(name_of(kind), ": ", fixed(100 * sample.indented(), 0), " % of the lines are indented, as code is; ",
                            "the rows have neither the white space at the ends of lines nor the line ends, but `tokenize`, ",
-                           "`predict` and `embed` keep both\n  do: if they matter, write them as characters of their own ",
-                           "(data_tools/OWN_TEXT.md, \"Code\")"));
+                           "`predict` and `embed` keep both\n  do: if they matter, pass --keep-white-space --objective mlm to ",
+                           "`shard`, and --keep-white-space to `vocabulary`"));
 }
 
 std::unique_ptr<DocumentSource> DocumentReader::source_of(Opened opened) {

@@ -149,6 +149,13 @@ private:
 constexpr const char* several_documents =
     "\n  do: if it is several documents, pass what separates them: --documents empty-lines, or --documents lines";
 
+/// Removes the line end that only separates a document from the next one.
+void drop_separators(TextLayout layout, DocumentBatch& batch) {
+    if (layout.documents == TextLayout::Documents::files) return;
+    for (Document& document : batch.documents)
+        if (document.text.ends_with('\n')) document.text.pop_back();
+}
+
 std::unique_ptr<DocumentSource> plain_source(std::unique_ptr<Content> content, const std::string& name, TextLayout layout) {
     using Documents = TextLayout::Documents;
     const bool are_lines = layout.documents == Documents::lines;
@@ -158,8 +165,9 @@ std::unique_ptr<DocumentSource> plain_source(std::unique_ptr<Content> content, c
     if (layout.documents == Documents::files)
         whole_units = [](std::string_view text, bool ended) { return ended ? text.size() : 0; };
     return std::make_unique<TextSource>(std::move(chunks), name, layout.lines, whole_units,
-                                        [documents = layout.documents](const TextChunk& text, DocumentBatch& batch) {
-                                            parse_plain_text(text, documents, batch);
+                                        [layout](const TextChunk& text, DocumentBatch& batch) {
+                                            parse_plain_text(text, layout.documents, batch);
+                                            if (layout.lines == TextLayout::Lines::kept) drop_separators(layout, batch);
                                         });
 }
 

@@ -10,6 +10,7 @@
 #include "core/output/phase_progress.h"
 #include "core/threads/task_pool.h"
 #include "core/threads/threads.h"
+#include "text/formats/kept_lines.h"
 #include "text/reader/document_reader.h"
 #include "tokens/models/text_normalizer.h"
 #include "tokens/models/word_splitter.h"
@@ -50,6 +51,14 @@ InputSettings settings_for_words(InputSettings settings) {
     settings.documents = "lines";
     settings.lines = "sentences";
     settings.sentences = {};
+    return settings;
+}
+
+/// Whole documents, as `shard --keep-white-space` reads them.
+InputSettings settings_for_kept_words(InputSettings settings) {
+    settings.lines = "kept";
+    settings.sentences = {};
+    settings.sentences.none = true;
     return settings;
 }
 
@@ -119,20 +128,40 @@ private:
     WordSplitter::Memory memory_;
 };
 
-/// @param make_words returns a thread's own object whose for_each() splits a line into words
-template <class MakeWords>
-WordCounts count_lines(const std::vector<std::filesystem::path>& inputs, std::size_t threads, const InputSettings& settings,
-                       const MakeWords& make_words) {
-    SharedDocuments documents(inputs, settings_for_words(settings), threads);
+/// The words of a document as it is written.
+class ByteLevelTextWords {
+public:
+    ByteLevelTextWords(const TextNormalizer& normalizer, const WordSplitter& splitter)
+        : normalizer_(normalizer), splitter_(splitter) {}
+    template <class Visit>
+    void for_each(std::string_view lines, const Visit& visit) {
+        for_each_kept_text(lines, [&](std::string_view text) {
+            splitter_.split(normalizer_.apply(valid_utf8(text, valid_), normalized_), true, memory_, visit);
+        });
+    }
+
+private:
+    const TextNormalizer& normalizer_;
+    const WordSplitter& splitter_;
+    std::string valid_, normalized_;
+    WordSplitter::Memory memory_;
+};
+
+/// @param settings how the documents are read  @param make_words returns a thread's own object whose for_each() splits into words
+/// what `for_each_part` visits of a document
+template <class MakeWords, class ForEachPart>
+WordCounts count_parts(const std::vector<std::filesystem::path>& inputs, std::size_t threads, const InputSettings& settings,
+                       const MakeWords& make_words, const ForEachPart& for_each_part) {
+    SharedDocuments documents(inputs, settings, threads);
     SharedCounts total;
     for_each_index(threads, threads, [&](std::size_t) {
         auto words = make_words();
         WordTable counts;
-        const auto count_line = [&](std::string_view line) {
-            words.for_each(line, [&](std::string_view word) { counts.add(word, 1); });
+        const auto count_part = [&](std::string_view part) {
+            words.for_each(part, [&](std::string_view word) { counts.add(word, 1); });
         };
         while (const std::optional<DocumentBatch> batch = documents.next()) {
-            for (const Document& document : batch->documents) for_each_line(document.text, count_line);
+            for (const Document& document : batch->documents) for_each_part(document.text, count_part);
             if (counts.size() < words_of_thread) continue;
             total.add(counts);
             counts = {};
@@ -140,6 +169,13 @@ WordCounts count_lines(const std::vector<std::filesystem::path>& inputs, std::si
         total.add(counts);
     });
     return total.take(threads);
+}
+
+template <class MakeWords>
+WordCounts count_lines(const std::vector<std::filesystem::path>& inputs, std::size_t threads, const InputSettings& settings,
+                       const MakeWords& make_words) {
+    return count_parts(inputs, threads, settings_for_words(settings), make_words,
+                       [](std::string_view text, const auto& count) { for_each_line(text, count); });
 }
 
 }  // namespace
@@ -155,6 +191,16 @@ WordCounts count_byte_level_words(const std::vector<std::filesystem::path>& inpu
     const TextNormalizer normalizer(model.normalizations, where);
     const WordSplitter splitter(model.splits, where);
     return count_lines(inputs, threads, settings, [&] { return ByteLevelLineWords(normalizer, splitter); });
+}
+
+WordCounts count_kept_byte_level_words(const std::vector<std::filesystem::path>& inputs, const BytePairModel& model,
+                                       std::size_t threads, const InputSettings& settings) {
+    const std::string where = "the tokenizer to train";
+    const TextNormalizer normalizer(model.normalizations, where);
+    const WordSplitter splitter(model.splits, where);
+    return count_parts(
+        inputs, threads, settings_for_kept_words(settings), [&] { return ByteLevelTextWords(normalizer, splitter); },
+        [](std::string_view text, const auto& count) { count(text); });
 }
 
 }  // namespace bertpretrain

@@ -30,4 +30,9 @@ WordCounts count_words(const std::vector<std::filesystem::path>& inputs, Casing 
 WordCounts count_byte_level_words(const std::vector<std::filesystem::path>& inputs, const BytePairModel& model,
                                   std::size_t threads, const InputSettings& settings = {});
 
+/// The same of whole documents as they are written, with their line ends and indentation, as `shard --keep-white-space` tokenizes
+/// them.
+WordCounts count_kept_byte_level_words(const std::vector<std::filesystem::path>& inputs, const BytePairModel& model,
+                                       std::size_t threads, const InputSettings& settings = {});
+
 }  // namespace bertpretrain
