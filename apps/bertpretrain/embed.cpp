@@ -1,4 +1,4 @@
-// bertpretrain embed MODEL [TEXT] --output FILE.npy|FILE.h5
+// bertpretrain embed MODEL [TEXT...] --output FILE.npy|FILE.h5
 
 #include <algorithm>
 #include <filesystem>
@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 #include <system_error>
+#include <vector>
 
 #include <ATen/Parallel.h>
 #include <nlohmann/json.hpp>
@@ -23,12 +24,14 @@
 #include "core/output/log.h"
 #include "core/strings.h"
 #include "inference/embed.h"
-#include "inference/embed_input.h"
+#include "inference/embed_inputs.h"
 #include "inference/loaded_model.h"
 #include "inference/model_tokenizer.h"
 #include "inference/sentence_folder.h"
 #include "parallel/together.h"
 #include "plan/device_choice.h"
+#include "text/content/byte_source.h"
+#include "text/reader/read_text.h"
 
 namespace bertpretrain {
 namespace {
@@ -36,13 +39,28 @@ namespace {
 namespace fs = std::filesystem;
 
 struct EmbedArguments {
-    std::string model, text = "-", output, vectors, precision = "fp32", device = "auto";
+    std::string model, inputs_from, output, vectors, precision = "fp32", device = "auto";
+    std::vector<fs::path> texts;
     std::int64_t max_length = 0, batch_tokens = 4096, local_ranks = 0;
     bool cased = false, normalize = false, json = false;
     bool sets_normalize = false;   ///< --normalize or --no-normalize was given
     bool asks_for_fields = false;  ///< --text-field or --id-field was given
     InputSettings input;
 };
+
+/// Returns the inputs of the command line, then those of --inputs-from; standard input if there are none.
+std::vector<fs::path> inputs_of(const EmbedArguments& arguments) {
+    std::vector<fs::path> inputs = arguments.texts;
+    if (!arguments.inputs_from.empty()) {
+        TextLines lines(arguments.inputs_from);
+        for (std::string line; lines.next(line);)
+            if (!line.empty()) inputs.emplace_back(line);
+        if (inputs.empty())
+            throw ConfigError(concat("--inputs-from ", arguments.inputs_from, ": lists no input, expected one per line"));
+    }
+    if (inputs.empty()) inputs.emplace_back(standard_input);
+    return inputs;
+}
 
 /// Returns what rank 0 finds as the input, on all ranks. Records' texts, standard input and what is compressed are copied into
 /// OUTPUT.partial, so that an interrupted run can continue.
@@ -51,20 +69,21 @@ EmbedInput shared_input(const EmbedArguments& arguments, World& world) {
     together(world, [&] {
         if (world.rank() != 0) return;
         const EmbedInput input =
-            prepare_embed_input(arguments.text, arguments.input, arguments.asks_for_fields, arguments.output + ".partial",
-                                static_cast<std::size_t>(at::get_num_threads()));
-        found = {{"file", input.file.string()}, {"are_records", input.are_records}, {"ids", input.ids.string()}};
+            prepare_embed_inputs(inputs_of(arguments), arguments.input, arguments.asks_for_fields, arguments.output + ".partial",
+                                 static_cast<std::size_t>(at::get_num_threads()));
+        found = {
+            {"file", input.file.string()}, {"are_records", input.are_records}, {"ids", input.ids.string()}, {"name", input.name}};
     });
     found = nlohmann::json::parse(world.text_of_first(found.dump()));
-    return {found.at("file").get<std::string>(), found.at("are_records").get<bool>(), found.at("ids").get<std::string>()};
+    return {found.at("file").get<std::string>(), found.at("are_records").get<bool>(), found.at("ids").get<std::string>(),
+            found.at("name").get<std::string>()};
 }
 
 /// Surveys the texts. Plain text in another encoding or with other line ends is copied first.
 TextSurvey survey(const EmbedArguments& arguments, const EmbedInput& input, World& world) {
-    const std::string name = arguments.text == "-" ? "standard input" : arguments.text;
     TextSurvey text;
-    together(world, [&] { text = input.are_records ? survey_records(input.file, name) : survey_text(input.file); });
-    text.name = name;
+    together(world, [&] { text = input.are_records ? survey_records(input.file, input.name) : survey_text(input.file); });
+    text.name = input.name;
     if (!text.must_convert) return text;
     const fs::path copy = arguments.output + ".partial/text";
     together(world, [&] {
@@ -72,8 +91,8 @@ TextSurvey survey(const EmbedArguments& arguments, const EmbedInput& input, Worl
     });
     together(world, [&] {
         text = survey_text(copy);
-        text.name = name;
-        if (text.must_convert) throw DataError(concat(name, ": begins with two byte order marks; expected at most one"));
+        text.name = input.name;
+        if (text.must_convert) throw DataError(concat(input.name, ": begins with two byte order marks; expected at most one"));
     });
     return text;
 }
@@ -82,6 +101,7 @@ void remove_copies(const fs::path& folder) {
     std::error_code ignored;
     fs::remove(folder / "text", ignored);
     for (const char* name : embed_input_files) fs::remove(folder / name, ignored);
+    fs::remove_all(folder / embed_part_folder, ignored);
     fs::remove(folder, ignored);  // if it is empty
 }
 
@@ -212,12 +232,13 @@ void add_embed_command(CLI::App& app, int& exit_code) {
         app.add_subcommand("embed", "Computes an embedding vector for each line of a text, or each record of a file");
     command->add_option("model", arguments->model, "A checkpoint's folder, or a run's folder (its newest checkpoint)")
         ->required();
-    command
-        ->add_option("text", arguments->text,
-                     "A file with a text per line; or JSONL, CSV or TSV with a header, Parquet or FASTA, with a text per record. "
-                     "Formats, and gzip, bzip2 and zstd, are recognized by content. It may be an address: s3://BUCKET/KEY, "
-                     "https://HOST/PATH or hf://datasets/OWNER/NAME/PATH. -: standard input")
-        ->capture_default_str();
+    command->add_option(
+        "text", arguments->texts,
+        "Files with a text per line; or JSONL, CSV or TSV with a header, Parquet or FASTA, with a text per record; or folders of "
+        "them. Formats, and gzip, bzip2 and zstd, are recognized by content. They may be addresses: s3://BUCKET/KEY, "
+        "https://HOST/PATH or hf://datasets/OWNER/NAME/PATH. -, also if nothing is named: standard input");
+    command->add_option("--inputs-from", arguments->inputs_from,
+                        "File that lists further inputs, one per line, which are read after those of the command line");
     command
         ->add_option("--output", arguments->output,
                      "The new file (.npy, .h5 or .parquet): fp32, a row per line or record, in their order")
@@ -235,7 +256,8 @@ void add_embed_command(CLI::App& app, int& exit_code) {
     const CLI::Option* id_field = command->add_option(
         "--id-field", arguments->input.id_field,
         "Field of JSONL, CSV, TSV and Parquet that holds a record's id. .h5 and .parquet files keep the ids beside "
-        "the vectors; of vectors.npy, the file vectors.ids.txt has an id per row");
+        "the vectors; of vectors.npy, the file vectors.ids.txt has an id per row. Default for several files and folders: FILE:N, "
+        "the N-th text of a file");
     add_device_options(*command, arguments->precision, arguments->device);
     command
         ->add_option(

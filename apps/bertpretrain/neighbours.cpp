@@ -39,8 +39,9 @@ namespace {
 namespace fs = std::filesystem;
 
 struct NeighboursArguments {
-    std::string vectors, model, queries, text, pooling, by = "cosine", precision = "fp32", device = "auto";
+    std::string vectors, model, queries, pooling, by = "cosine", precision = "fp32", device = "auto";
     std::vector<std::string> texts;
+    std::vector<fs::path> embedded;  ///< the inputs that the vectors were made of
     std::vector<std::int64_t> rows;
     std::int64_t spread = 0, top = 10;
     bool cased = false, center = false, json = false, any_model = false;
@@ -238,7 +239,8 @@ void run(const NeighboursArguments& arguments) {
         for (const NearRow& near : of_query) wanted.insert(near.row);
     if (queries.are_own_rows) wanted.insert(queries.rows.begin(), queries.rows.end());
     RowNames names{ids_of_rows(arguments.vectors, rows, wanted), {}};
-    if (!arguments.text.empty()) names.texts = texts_of_rows(arguments.text, arguments.input, rows, origin, wanted, threads);
+    if (!arguments.embedded.empty())
+        names.texts = texts_of_rows(arguments.embedded, arguments.input, rows, origin, wanted, threads);
     print(arguments, queries, found, names);
     log_info(concat(with_thousands(static_cast<std::int64_t>(asked.size())), " queries, ", with_thousands(rows), " x ", columns,
                     " vectors: ", fixed(seconds, 4), " s, ", fixed(bytes / seconds / 1e9, 2), " GB/s"));
@@ -280,9 +282,9 @@ void add_neighbours_command(CLI::App& app) {
         "--center", arguments->center,
         "Subtract the mean of all vectors first. The vectors of a young model have a large part in common, which would "
         "hide their differences");
-    command->add_option("--text", arguments->text,
-                        "The file whose vectors these are, so that texts are printed too. The options for texts are "
-                        "those that `embed` had");
+    command->add_option("--text", arguments->embedded,
+                        "The file or folder whose vectors these are, so that texts are printed too. Of several, once for each, in "
+                        "the order that `embed` had; and its options for texts");
     add_text_options(*command, arguments->input);
     add_device_options(*command, arguments->precision, arguments->device);
     command->add_flag("--cased", arguments->cased,

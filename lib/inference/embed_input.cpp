@@ -128,7 +128,7 @@ EmbedInput input_of(fs::path file, const std::string& name, const InputSettings&
                     const fs::path& folder, TaskPool& pool) {
     const auto [kind, has_named_encoding] = format_of_file(file, name, settings);
     if (kind != Kind::text) {
-        EmbedInput found{.file = folder / "texts", .are_records = true};
+        EmbedInput found{.file = folder / "texts", .are_records = true, .name = name};
         if (!settings.id_field.empty() || kind == Kind::fasta) found.ids = folder / "ids";
         write_records(file, kind, settings_for_records(settings), found, pool);
         return found;
@@ -143,11 +143,11 @@ EmbedInput input_of(fs::path file, const std::string& name, const InputSettings&
         file = folder / "input";
     }
     if (settings.letters == "apart") {
-        const EmbedInput found{.file = folder / "texts", .are_records = true};
+        const EmbedInput found{.file = folder / "texts", .are_records = true, .name = name};
         write_letters_apart(file, found);
         return found;
     }
-    return {.file = file};
+    return {.file = file, .name = name};
 }
 
 }  // namespace

@@ -14,10 +14,13 @@ struct EmbedInput {
     std::filesystem::path file;   ///< lines of plain text, or JSON strings, one per line
     bool are_records = false;     ///< whether it has JSON strings
     std::filesystem::path ids{};  ///< the records' ids as JSON strings, one per line; empty: none
+    std::string name{};           ///< for messages
 };
 
 /// The files that prepare_embed_input() may leave in its folder.
 inline constexpr const char* embed_input_files[] = {"input", "texts", "ids"};
+/// Where prepare_embed_inputs() keeps them of one file at a time.
+inline constexpr const char* embed_part_folder = "part";
 
 /// Recognizes the format by content, as `shard` does. Plain text stays where it is, unless it is compressed, standard input, in
 /// settings.encoding or an object in a store, which become FOLDER/input. The texts of JSONL, CSV, TSV, Parquet and FASTA, and the

@@ -8,7 +8,7 @@
 #include "core/error.h"
 #include "core/files/files.h"
 #include "core/strings.h"
-#include "inference/embed_input.h"
+#include "inference/embed_inputs.h"
 #include "inference/text_lines.h"
 
 namespace bertpretrain {
@@ -34,10 +34,10 @@ struct CopyFolder {
     }
 };
 
-void refuse_other_texts(const fs::path& input, const TextSurvey& text, const VectorOrigin& origin) {
+void refuse_other_texts(const TextSurvey& text, const VectorOrigin& origin) {
     if (!origin.text_crc32 || !origin.text_bytes) return;
     if (text.crc32 == *origin.text_crc32 && text.bytes == *origin.text_bytes) return;
-    throw DataError(concat(input.string(), ": has ", with_thousands(static_cast<std::int64_t>(text.bytes)),
+    throw DataError(concat(text.name, ": has ", with_thousands(static_cast<std::int64_t>(text.bytes)),
                            " bytes of texts with the CRC-32 ", text.crc32, "; the vectors were made of ",
                            with_thousands(static_cast<std::int64_t>(*origin.text_bytes)), " bytes with the CRC-32 ",
                            *origin.text_crc32, "\n  do: name the file that was embedded, unchanged and in the same order, and ",
@@ -46,21 +46,22 @@ void refuse_other_texts(const fs::path& input, const TextSurvey& text, const Vec
 
 }  // namespace
 
-std::map<std::int64_t, std::string> texts_of_rows(const fs::path& input, const InputSettings& settings, std::int64_t rows,
-                                                  const VectorOrigin& origin, const std::set<std::int64_t>& wanted,
-                                                  std::size_t threads) {
+std::map<std::int64_t, std::string> texts_of_rows(const std::vector<fs::path>& inputs, const InputSettings& settings,
+                                                  std::int64_t rows, const VectorOrigin& origin,
+                                                  const std::set<std::int64_t>& wanted, std::size_t threads) {
     const CopyFolder folder;
-    const EmbedInput found = prepare_embed_input(input, settings, false, folder.path, threads);
-    TextSurvey text = found.are_records ? survey_records(found.file, input.string()) : survey_text(found.file);
+    const EmbedInput found = prepare_embed_inputs(inputs, settings, false, folder.path, threads);
+    TextSurvey text = found.are_records ? survey_records(found.file, found.name) : survey_text(found.file);
     if (text.must_convert) {
         const fs::path copy = folder.path / "converted";
         write_atomically(copy, [&](std::ostream& out) { write_as_lines(found.file, out); });
         text = survey_text(copy);
     }
+    text.name = found.name;
     if (text.lines != rows)
-        throw DataError(concat(input.string(), ": has ", with_thousands(text.lines), " texts, and the vectors have ",
+        throw DataError(concat(text.name, ": has ", with_thousands(text.lines), " texts, and the vectors have ",
                                with_thousands(rows), " rows; expected as many\n  do: name the file whose vectors they are"));
-    refuse_other_texts(input, text, origin);
+    refuse_other_texts(text, origin);
     std::map<std::int64_t, std::string> texts;
     for (const TextPart& part : text.parts) {
         const auto first = wanted.lower_bound(part.first_line), last = wanted.lower_bound(part.first_line + part.lines);

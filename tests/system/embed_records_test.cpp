@@ -195,3 +195,29 @@ TEST_CASE("ids of which fewer than half are distinct are kept with a warning") {
     CHECK(most.exit_code == 0);
     CHECK(most.err.find("distinct") == std::string::npos);
 }
+
+TEST_CASE("embed of a folder, or of files of a list, gives the vectors of its files one after the other, and ids") {
+    NEEDS_TRAIN();
+    const TemporaryFolder folder;
+    fs::create_directories(folder / "in");
+    write_text(folder / "in/a.txt", "One line.\nAnother.\n");
+    write_text(folder / "in/b.jsonl", "{\"text\": \"The third.\"}\n");
+    write_text(folder / "all.txt", "One line.\nAnother.\nThe third.\n");
+    write_text(folder / "list", (folder / "in/a.txt").string() + "\n" + (folder / "in/b.jsonl").string() + "\n");
+    REQUIRE(embed(folder / "all.txt", folder / "all.npy").exit_code == 0);
+    const CommandResult done = embed(folder / "in", folder / "folder.npy", "--local-ranks 2");
+    INFO(done.err);
+    REQUIRE(done.exit_code == 0);
+    CHECK_FALSE(fs::exists(folder / "folder.npy.partial"));
+    REQUIRE(embed("", folder / "list.npy", "--inputs-from " + (folder / "list").string()).exit_code == 0);
+    CHECK((read_text(folder / "folder.npy") == read_text(folder / "all.npy")));
+    CHECK((read_text(folder / "list.npy") == read_text(folder / "all.npy")));
+    const std::string a = (folder / "in/a.txt").string(), b = (folder / "in/b.jsonl").string();
+    CHECK(read_text(folder / "folder.ids.txt") == a + ":1\n" + a + ":2\n" + b + ":1\n");
+    const CommandResult near =
+        run_command("env OMP_NUM_THREADS=1 " + train_program + " neighbours " + (folder / "folder.npy").string() +
+                    " --rows 0 --top 2 --text " + (folder / "in").string());
+    INFO(near.err);
+    CHECK(near.exit_code == 0);
+    CHECK(missing_words(near.out, {"The third."}) == "");
+}
