@@ -208,7 +208,8 @@ def write_trained(text, size, file):
     with open(text, encoding="utf-8", newline="\n") as source:
         lines = [" " + line.strip() for line in source]
     tokenizer = Tokenizer(models.BPE())
-    tokenizer.normalizer, tokenizer.pre_tokenizer = normalizers.NFC(), byte_level()
+    tokenizer.normalizer = normalizers.Sequence([normalizers.Replace(" [MASK]", "[MASK]"), normalizers.NFC()])
+    tokenizer.pre_tokenizer = byte_level()
     trainer = trainers.BpeTrainer(vocab_size=int(size), min_frequency=2, special_tokens=["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"],
                                   initial_alphabet=pre_tokenizers.ByteLevel.alphabet(), show_progress=False)
     tokenizer.train_from_iterator([line for line in lines if line != " "], trainer)

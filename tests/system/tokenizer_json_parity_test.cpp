@@ -105,4 +105,7 @@ TEST_CASE("a trained byte-level BPE has the tokens and merges of tokenizers' Bpe
     CHECK(expected["model"]["merges"].size() == 3000 - 261);
     CHECK(found["model"]["merges"] == expected["model"]["merges"]);
     CHECK(found["model"]["vocab"] == expected["model"]["vocab"]);
+    const std::string masks = (folder / "masks").string();
+    write_text(masks, "a [MASK] b [MASK]. [MASK] [MASK]  [MASK]\t[MASK] \t [MASK]\u00a0[MASK]e\u0301[MASK]\n[MASK] a\n [MASK]\n");
+    check_equal_ids(folder, masks, {"ours"});
 }

@@ -94,6 +94,17 @@ TEST_CASE("a trained BPE is a tokenizer.json with BERT's special tokens, which k
     CHECK(text == "|the|\xC3|\xA9| the|[MASK]|\xE6|\x97|\xA5|\n");
 }
 
+TEST_CASE("the mask of a trained BPE takes the one space of the word that it stands for, but no line end and no indentation") {
+    const TemporaryFolder folder;
+    write_text(folder / "tokenizer.json", train_byte_pairs({{"\n   ", 5}, {" cat", 3}}, {264, 2}));
+    const auto tokenizer = open_tokenizer(folder / "tokenizer.json", false, std::nullopt);
+    const std::vector<std::int32_t> ids = tokenizer->encode("x\n    [MASK] [MASK]\n[MASK]");
+    std::vector<std::int32_t> expected = tokenizer->encode("x\n   ");  // as in "x\n    cat", where " cat" is one word
+    const std::int32_t mask_id = tokenizer->vocabulary().specials().mask, line_end = tokenizer->encode("\n").front();
+    expected.insert(expected.end(), {mask_id, mask_id, line_end, mask_id});
+    CHECK(ids == expected);
+}
+
 TEST_CASE("words for a BPE keep case, accents and the space before them") {
     const TemporaryFolder folder;
     write_text(folder / "text.txt", "The the\n\n\tThe e\u0301t\u00e9 isn't 42!  \n");
@@ -109,8 +120,8 @@ TEST_CASE("words for a BPE of kept white space are those of whole documents, wit
     std::map<std::string, std::int64_t> found;
     for (const auto& [word, count] : count_kept_byte_level_words({folder / "text.txt"}, trained_byte_level(), 2))
         found[word] = count;
-    CHECK(found == std::map<std::string, std::int64_t>{{"if", 1}, {" x", 1}, {":", 1}, {"\n   ", 1}, {" y", 1}, {"\n\n", 1},
-                                                       {"\t", 1}, {"z", 1}, {"  \n", 1}});
+    CHECK(found == std::map<std::string, std::int64_t>{
+                       {"if", 1}, {" x", 1}, {":", 1}, {"\n   ", 1}, {" y", 1}, {"\n\n", 1}, {"\t", 1}, {"z", 1}, {"  \n", 1}});
 }
 
 TEST_CASE("a BPE smaller than the bytes and the special tokens is refused") {

@@ -56,15 +56,23 @@ private:
     std::array<std::int32_t, byte_values> id_of_byte_{};
 };
 
+constexpr std::string_view mask_token = "[MASK]";
+
+/// [MASK] stands for a word with the one space before it, but not for a line end or indentation. `lstrip`, which RoBERTa's <mask>
+/// has, would take all of them. So a normalizer removes that space, and [MASK] is looked for in the normalized text.
+Json mask_without_space() {
+    return {{"type", "Replace"}, {"pattern", {{"String", concat(" ", mask_token)}}}, {"content", mask_token}};
+}
+
 Json added_special_tokens() {
     Json added = Json::array();
     for (std::size_t id = 0; id < std::size(special_tokens); ++id)
         added.push_back({{"id", id},
                          {"content", special_tokens[id]},
                          {"single_word", false},
-                         {"lstrip", special_tokens[id] == "[MASK]"},
+                         {"lstrip", false},
                          {"rstrip", false},
-                         {"normalized", false},
+                         {"normalized", special_tokens[id] == mask_token},
                          {"special", true}});
     return added;
 }
@@ -80,25 +88,26 @@ std::string json_of(const ByteLevelTokens& trained) {
     constexpr std::int32_t cls = 2, sep = 3;
     static_assert(special_tokens[cls] == "[CLS]" && special_tokens[sep] == "[SEP]");
     const Json byte_level = {{"type", "ByteLevel"}, {"add_prefix_space", false}, {"trim_offsets", true}, {"use_regex", true}};
-    const Json json = {{"version", "1.0"},
-                       {"truncation", nullptr},
-                       {"padding", nullptr},
-                       {"added_tokens", added_special_tokens()},
-                       {"normalizer", {{"type", "NFC"}}},
-                       {"pre_tokenizer", byte_level},
-                       {"post_processor", bert_template({"[CLS]", cls}, {"[SEP]", sep})},
-                       {"decoder", byte_level},
-                       {"model",
-                        {{"type", "BPE"},
-                         {"dropout", nullptr},
-                         {"unk_token", nullptr},
-                         {"continuing_subword_prefix", nullptr},
-                         {"end_of_word_suffix", nullptr},
-                         {"fuse_unk", false},
-                         {"byte_fallback", false},
-                         {"ignore_merges", false},
-                         {"vocab", numbered(trained.tokens())},
-                         {"merges", trained.merges()}}}};
+    const Json json = {
+        {"version", "1.0"},
+        {"truncation", nullptr},
+        {"padding", nullptr},
+        {"added_tokens", added_special_tokens()},
+        {"normalizer", {{"type", "Sequence"}, {"normalizers", Json::array({mask_without_space(), {{"type", "NFC"}}})}}},
+        {"pre_tokenizer", byte_level},
+        {"post_processor", bert_template({"[CLS]", cls}, {"[SEP]", sep})},
+        {"decoder", byte_level},
+        {"model",
+         {{"type", "BPE"},
+          {"dropout", nullptr},
+          {"unk_token", nullptr},
+          {"continuing_subword_prefix", nullptr},
+          {"end_of_word_suffix", nullptr},
+          {"fuse_unk", false},
+          {"byte_fallback", false},
+          {"ignore_merges", false},
+          {"vocab", numbered(trained.tokens())},
+          {"merges", trained.merges()}}}};
     return json.dump(1) + "\n";
 }
 

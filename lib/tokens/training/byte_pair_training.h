@@ -19,7 +19,7 @@ BytePairModel trained_byte_level();
 
 /// Returns a tokenizer.json: BERT's five special tokens, the 256 bytes in the order of their characters, and then the merged
 /// tokens in the order of their creation. Each merge joins the most frequent pair of neighbouring tokens; ties go to the smaller
-/// ids, as BpeTrainer does with the special tokens and ByteLevel.alphabet(). [MASK] takes the white space before it, and the
+/// ids, as BpeTrainer does with the special tokens and ByteLevel.alphabet(). [MASK] takes one space before it, and the
 /// post-processor puts [CLS] and [SEP] around a text. It has fewer than `size` tokens if no pair occurs `min_frequency` times
 /// any more.
 /// @param counts of words that count_byte_level_words() returned
