@@ -12,6 +12,7 @@
 #include "checkpoint/lineage.h"
 #include "core/error.h"
 #include "core/files/files.h"
+#include "core/strings.h"
 
 namespace bertpretrain {
 namespace fs = std::filesystem;
@@ -43,8 +44,14 @@ void refuse_other_model(const CheckpointReader& one, const CheckpointReader& las
         return a.name == b.name && a.shape == b.shape;
     };
     if (!std::ranges::equal(one.parameters(), last.parameters(), is_equal)) differ("has other tensors than");
-    const fs::path settings = one.folder() / settings_file;
-    refuse_other_arithmetic(described_model(settings), described_model(last.folder() / settings_file), settings);
+    const fs::path ours = one.folder() / settings_file, theirs = last.folder() / settings_file;
+    const std::vector<std::string> settings =
+        differing_arithmetic(described_model(ours), described_model(theirs), ours.string(), theirs.string());
+    if (!settings.empty())
+        throw ConfigError(concat(one.folder().string(), ": computes otherwise than ", last.folder().string(), ":\n  ",
+                                 join(settings, "\n  "),
+                                 "\n  do: average checkpoints whose model has the same settings, such as ",
+                                 "those of one phase or run, and leave this one out"));
     const auto content_of = [](const CheckpointReader& reader) {
         const auto file = reader.vocabulary();
         return file ? read_file(*file) : "";

@@ -15,8 +15,19 @@
 namespace bertpretrain {
 namespace {
 
-std::string difference_line(const std::string& name, const nlohmann::json& there, const nlohmann::json& here) {
-    return concat("model.", name, ": ", there.dump(), " in the file, ", here.dump(), " in this experiment");
+constexpr const char *the_file = "the file", *this_experiment = "this experiment";
+
+std::string difference_line(const std::string& name, const nlohmann::json& there, const nlohmann::json& here,
+                            const std::string& place_there = the_file, const std::string& place_here = this_experiment) {
+    return concat("model.", name, ": ", there.dump(), " in ", place_there, ", ", here.dump(), " in ", place_here);
+}
+
+/// The settings that change what a model computes but not the shapes of its tensors: model_type, and those of a common type.
+std::vector<std::string> names_of_arithmetic(const ModelConfig& a, const ModelConfig& b) {
+    std::vector<std::string> names{"model_type"};
+    if (a.model_type == b.model_type)
+        for (const std::string_view name : arithmetic_settings(b)) names.emplace_back(name);
+    return names;
 }
 
 /// The shapes of the tensors, without numbers of rows that may differ.
@@ -69,12 +80,20 @@ std::vector<std::string> differing_shapes(const ModelConfig& described, const Mo
     return lines;
 }
 
+std::vector<std::string> differing_arithmetic(const ModelConfig& a, const ModelConfig& b, const std::string& place_a,
+                                              const std::string& place_b) {
+    const nlohmann::json of_a = write_config(a), of_b = write_config(b);
+    std::vector<std::string> lines;
+    for (const std::string& name : names_of_arithmetic(a, b))
+        if (of_a.at(name) != of_b.at(name)) lines.push_back(difference_line(name, of_a[name], of_b[name], place_a, place_b));
+    return lines;
+}
+
 void refuse_other_arithmetic(const ModelConfig& described, const ModelConfig& wanted, const std::filesystem::path& file,
                              const std::vector<std::string>& may_change) {
     const nlohmann::json there = write_config(described), here = write_config(wanted);
-    std::vector<std::string> names{"model_type"}, problems;
-    if (described.model_type == wanted.model_type)
-        for (const std::string_view name : arithmetic_settings(wanted)) names.emplace_back(name);
+    const std::vector<std::string> names = names_of_arithmetic(described, wanted);
+    std::vector<std::string> problems;
     for (const std::string& name : may_change)
         if (name == "model_type" || std::ranges::find(names, name) == names.end())
             throw ConfigError(concat("initialization.init_changes names \"", name, "\"; of model_type ",

@@ -26,6 +26,11 @@ ModelConfig described_model(const std::filesystem::path& file);
 /// are, which an import may adapt. Returns none for models of different types.
 std::vector<std::string> differing_shapes(const ModelConfig& described, const ModelConfig& wanted);
 
+/// Returns a line for each setting that changes what a model computes but not the shapes of its tensors, and differs:
+/// "model.layer_norm_eps: 1e-05 in PLACE_A, 1e-12 in PLACE_B".
+std::vector<std::string> differing_arithmetic(const ModelConfig& a, const ModelConfig& b, const std::string& place_a,
+                                              const std::string& place_b);
+
 /// Compares the settings that change what a model computes but not the shapes of its tensors.
 /// @param may_change  names of settings that may differ
 /// @throws ConfigError naming every other one that differs, then also those of differing_shapes(); or a name in may_change that
