@@ -152,6 +152,10 @@ std::span<const std::string_view> arithmetic_settings(const ModelConfig& model) 
     return with_settings(model, [](const auto& of) { return arithmetic_settings(of); });
 }
 
+std::span<const std::string_view> pretraining_dropout(const ModelConfig& model) {
+    return with_settings(model, [](const auto& of) { return pretraining_dropout(of); });
+}
+
 std::vector<TorchscriptModule> torchscript_of(const ModelConfig& model, bool has_heads) {
     return with_design(model, [&](const auto& of) { return torchscript_of(of, has_heads); });
 }

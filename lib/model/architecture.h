@@ -105,6 +105,8 @@ bool are_of_a_model(const std::vector<std::string>& names);
 std::string nvidia_name(const ModelConfig& model, const std::string& ours);
 /// The settings, besides model_type, that change what a model computes but not the shapes of its tensors.
 std::span<const std::string_view> arithmetic_settings(const ModelConfig& model);
+/// The settings of dropout that models of this type are pretrained with, so that 0 is unusual.
+std::span<const std::string_view> pretraining_dropout(const ModelConfig& model);
 /// @param has_heads whether the heads for pretraining are part of it
 std::vector<TorchscriptModule> torchscript_of(const ModelConfig& model, bool has_heads);
 

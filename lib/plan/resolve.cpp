@@ -9,6 +9,7 @@
 #include "config/write.h"
 #include "core/error.h"
 #include "core/rounding.h"
+#include "core/strings.h"
 #include "operations/measure_matmul_libraries.h"
 #include "plan/device_choice.h"
 #include "plan/kept_choices.h"
@@ -133,6 +134,25 @@ void warn_of_clipping(Resolution& r) {
     r.plan.warnings.push_back(concat("optimizer.name = \"stable_adamw\" with optimizer.max_grad_norm = ", optimizer.max_grad_norm,
                                      ": large gradients are limited twice, per tensor and over all tensors; ModernBERT was "
                                      "trained without the second\n  do: set optimizer.max_grad_norm to 0"));
+}
+
+/// An export for inference may say 0, for which the experiment did not ask. A resumed run continues as it began.
+void warn_of_inherited_dropout(Resolution& r) {
+    if (r.checkpoint != nullptr) return;
+    const nlohmann::json model = write_config(r.settings.model);
+    std::vector<std::string> zeros, usual;
+    for (const std::string_view name : pretraining_dropout(r.settings.model)) {
+        const std::string path = concat("model.", name);
+        const auto origin = r.requested.origins.find(path);
+        if (origin == r.requested.origins.end() || origin->second != Origin::init_from || model.at(std::string(name)) != 0)
+            continue;
+        zeros.push_back(path + " = 0");
+        usual.push_back(concat("--set ", path, "=0.1"));
+    }
+    if (!zeros.empty())
+        r.plan.warnings.push_back(concat("the model trains without dropout (", join(zeros), "), because the description of ",
+                                         *r.settings.initialization.init_from, " says so; models of this type are pretrained ",
+                                         "with 0.1\n  do: ", join(usual, " "), ", or set 0 yourself if that is wanted"));
 }
 
 /// Shards for masked words alone have no labels of next sentences.
@@ -388,6 +408,7 @@ RunPlan resolve(const RequestedExperiment& requested, const Launch& launch, cons
     r.plan.origins = requested.origins;
     resolve_optimizer(r);
     warn_of_clipping(r);
+    warn_of_inherited_dropout(r);
     resolve_inherited_model(r);
     resolve_vocab_size(r);
     resolve_data(r);

@@ -67,6 +67,36 @@ TEST_CASE("settings of the model that are not set are those of the weights, and 
     CHECK(origin_of(plan, "model.initializer_range") == "--set");
 }
 
+TEST_CASE("a fresh run that takes dropout 0 from weights of BERT warns and says how to set it; set by the user it is silent") {
+    json config = bert_json;
+    config.update({{"hidden_dropout_prob", 0.0}, {"attention_probs_dropout_prob", 0.0}});
+    const Example example(config);
+    const auto warnings = [&](const json& model, const CheckpointFacts* checkpoint = nullptr) {
+        std::string text;
+        for (const std::string& warning : plan_of(example.request(model), 1, 0, checkpoint).warnings) text += warning + "\n";
+        return text;
+    };
+    CHECK_THAT(warnings(nullptr), Catch::Contains("trains without dropout (model.hidden_dropout_prob = 0, "
+                                                  "model.attention_probs_dropout_prob = 0)") &&
+                                      Catch::Contains("--set model.hidden_dropout_prob=0.1 --set ") &&
+                                      Catch::Contains("hf says so"));
+    CHECK_THAT(warnings({{"hidden_dropout_prob", 0.0}}), Catch::Contains("(model.attention_probs_dropout_prob = 0)"));
+    CHECK(warnings({{"hidden_dropout_prob", 0.0}, {"attention_probs_dropout_prob", 0.1}}).find("dropout") == std::string::npos);
+    CheckpointFacts checkpoint{plan_of(example.request()).settings, {}};
+    checkpoint.progress.global_batch_sequences = 16;
+    CHECK(warnings(nullptr, &checkpoint).find("dropout") == std::string::npos);
+    example.describe({{"model_type", "modernbert"},
+                      {"hidden_size", 48},
+                      {"num_hidden_layers", 4},
+                      {"num_attention_heads", 4},
+                      {"intermediate_size", 96},
+                      {"max_position_embeddings", 64},
+                      {"vocab_size", 200},
+                      {"attention_dropout", 0.0}});
+    for (const std::string& warning : plan_of(example.request(nullptr, {"data.objective=mlm"})).warnings)
+        CHECK(warning.find("dropout") == std::string::npos);
+}
+
 TEST_CASE("the weights choose the architecture, except where model_type names another one") {
     const json modern{{"model_type", "modernbert"},    {"hidden_size", 48},     {"num_hidden_layers", 4},
                       {"num_attention_heads", 4},      {"local_attention", 16}, {"intermediate_size", 96},

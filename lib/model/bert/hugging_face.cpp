@@ -195,4 +195,9 @@ std::span<const std::string_view> arithmetic_settings(const BertConfig&) {
     return names;
 }
 
+std::span<const std::string_view> pretraining_dropout(const BertConfig&) {
+    static constexpr std::array<std::string_view, 2> names{"hidden_dropout_prob", "attention_probs_dropout_prob"};
+    return names;
+}
+
 }  // namespace bertpretrain

@@ -25,5 +25,6 @@ const NamingRules& exported_form(const BertConfig& config);
 /// X.dense.Y becomes X.dense_act.Y where an activation follows: intermediate, pooler, transform of the MLM head.
 std::string nvidia_name(const BertConfig& config, const std::string& ours);
 std::span<const std::string_view> arithmetic_settings(const BertConfig& config);
+std::span<const std::string_view> pretraining_dropout(const BertConfig& config);
 
 }  // namespace bertpretrain

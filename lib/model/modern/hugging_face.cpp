@@ -191,4 +191,7 @@ std::span<const std::string_view> arithmetic_settings(const ModernBertConfig&) {
     return names;
 }
 
+/// Its config.json has no field for the one dropout that ModernBERT was trained with, and says 0 in all others.
+std::span<const std::string_view> pretraining_dropout(const ModernBertConfig&) { return {}; }
+
 }  // namespace bertpretrain

@@ -23,5 +23,6 @@ const NamingRules& naming_rules(const ModernBertConfig& config);
 const NamingRules& exported_form(const ModernBertConfig& config);
 std::string nvidia_name(const ModernBertConfig& config, const std::string& ours);
 std::span<const std::string_view> arithmetic_settings(const ModernBertConfig& config);
+std::span<const std::string_view> pretraining_dropout(const ModernBertConfig& config);
 
 }  // namespace bertpretrain

@@ -118,4 +118,6 @@ std::span<const std::string_view> arithmetic_settings(const NeoBertConfig&) {
     return names;
 }
 
+std::span<const std::string_view> pretraining_dropout(const NeoBertConfig&) { return {}; }
+
 }  // namespace bertpretrain

@@ -25,5 +25,6 @@ const NamingRules& naming_rules(const NeoBertConfig& config);
 const NamingRules& exported_form(const NeoBertConfig& config);
 std::string nvidia_name(const NeoBertConfig& config, const std::string& ours);
 std::span<const std::string_view> arithmetic_settings(const NeoBertConfig& config);
+std::span<const std::string_view> pretraining_dropout(const NeoBertConfig& config);
 
 }  // namespace bertpretrain
