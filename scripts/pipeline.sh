@@ -148,7 +148,7 @@ begin() {
 }
 
 nothing_new() {
-  say "$1; $current is unchanged"
+  say "$*; $current is unchanged"
   rm "$next"
   rm -r "${folder:?}"
   announce -
@@ -219,7 +219,8 @@ make_shards() {
   fi
   if ((code != 0)); then exit "$code"; fi
   [[ -e $folder/shards/manifest.json ]] ||
-    nothing_new "the new texts of $data_text_folder hold no document: $(text_names "$folder/texts_new"). They are read again with newer ones"
+    nothing_new "the new texts of $data_text_folder hold no document, or too few for shards: $(text_names "$folder/texts_new"). They are read" \
+      "again with newer ones"
 }
 
 # Makes shards of the new texts. texts_learned gets their sizes and times only if these were the same before and after they were read.

@@ -12,6 +12,7 @@
 #include "core/output/log.h"
 #include "core/output/table.h"
 #include "core/strings.h"
+#include "shards/build/article_split.h"
 #include "shards/build/join_parts.h"
 #include "shards/build/shard_builder.h"
 #include "text/no_document.h"
@@ -150,7 +151,8 @@ void add_shard_command(CLI::App& app) {
                       "Replace the manifest in the output folder and the shards that it lists");
     const auto allow_empty = std::make_shared<bool>(false);
     command->add_flag("--allow-empty", *allow_empty,
-                      "If the inputs hold no document, make no shards and end with exit code 0 instead of 3");
+                      "If the inputs hold no document, or fewer articles than the shards need, make no shards and end with exit "
+                      "code 0 instead of 3 or 2");
     const auto part = std::make_shared<std::string>();
     split_options.push_back(command->add_option(
         "--part", *part,
@@ -181,11 +183,15 @@ void add_shard_command(CLI::App& app) {
         if (asked.compatible_with == "nothing" && std::filesystem::is_directory(settings->vocabulary))
             take_from_folder(*settings);
         else take_casing(*settings);
+        const auto made_none = [&](const Error& error) { log_warning(concat("no shards were made: ", error.what())); };
         try {
             (*json ? print_summary_as_json : print_summary)(build_shards(*settings));
         } catch (const NoDocumentError& error) {
             if (!*allow_empty) throw;
-            log_warning(concat("no shards were made: ", error.what()));
+            made_none(error);
+        } catch (const TooFewArticlesError& error) {
+            if (!*allow_empty) throw;
+            made_none(error);
         }
     });
 }

@@ -141,6 +141,11 @@ TEST_CASE("shard --allow-empty makes no shards of inputs without a document and 
         CHECK(contains(empty.err, "no shards were made"));
         CHECK_FALSE(std::filesystem::exists(corpus.folder / "out" / "manifest.json"));
     }
+    write_text(corpus.folder / "text.txt", "the cat sat .\n");
+    CHECK(run_command(corpus.shard("")).exit_code == 2);
+    const auto single = run_command(corpus.shard("--allow-empty"));
+    CHECK(single.exit_code == 0);
+    CHECK(contains(single.err, "leaves none of 1 articles for training"));
     write_text(corpus.folder / "text.txt", "One text.\n\n\xff\n");
     CHECK(run_command(corpus.shard("--allow-empty")).exit_code == 3);
 }

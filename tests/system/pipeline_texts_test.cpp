@@ -121,6 +121,23 @@ TEST_CASE("new texts without any document are nothing new for a pipeline, and ar
     CHECK(missing_words(loop.learned("0001"), {" quiet.csv", loop.size_and_name("busy.csv")}) == "");
 }
 
+TEST_CASE("new texts with a single article are too few for a held-out share, and a pipeline learns them with the next day's") {
+    NEEDS_TRAIN();
+    const DailyLoop loop;
+    write_text(loop.inbox() / "quiet.csv", "id,body\n1,The only text of the day.\n");
+    const CommandResult quiet = loop.day();
+    INFO(quiet.err);
+    CHECK(quiet.exit_code == 0);
+    CHECK(missing_words(quiet.err, {"no shards were made", "leaves none of 1 articles for training",
+                                    "too few for shards: quiet.csv", "read again with newer ones"}) == "");
+    CHECK_FALSE(loop.has_next());
+    loop.write_day("busy.csv", 0, 1);
+    const CommandResult busy = loop.day();
+    INFO(busy.err);
+    REQUIRE(busy.exit_code == 0);
+    CHECK(missing_words(loop.learned("0001"), {loop.size_and_name("quiet.csv"), loop.size_and_name("busy.csv")}) == "");
+}
+
 TEST_CASE("a pipeline reads its texts again if a file changed while it was read, and notes the size that was read") {
     NEEDS_TRAIN();
     const DailyLoop loop;

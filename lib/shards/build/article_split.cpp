@@ -86,12 +86,12 @@ void require_articles(const Sides& sides, const SplitSettings& settings) {
     const auto held_out = static_cast<std::int64_t>(sides.held_out.size());
     const std::int64_t total = training + held_out;
     if (training < 1)
-        throw ConfigError(concat("--held-out-fraction ", settings.held_out_fraction, " leaves none of ", total,
-                                 " articles for training, because equal articles stay together\n  do: use more text or a "
-                                 "smaller fraction (0 is allowed)",
-                                 separate_documents));
+        throw TooFewArticlesError(concat("--held-out-fraction ", settings.held_out_fraction, " leaves none of ", total,
+                                         " articles for training, because equal articles stay together\n  do: use more text or a "
+                                         "smaller fraction (0 is allowed)",
+                                         separate_documents));
     if (training < settings.training_shards || held_out < settings.held_out_shards)
-        throw ConfigError(concat(
+        throw TooFewArticlesError(concat(
             total, " articles are too few for ", settings.training_shards, " training and ", settings.held_out_shards,
             " held-out shards: --held-out-fraction ", settings.held_out_fraction, " gives ", training, " training and ", held_out,
             " held-out articles (equal articles stay together), and a shard needs at least one", "\n  do: at most --shards ",

@@ -5,7 +5,14 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/error.h"
+
 namespace bertpretrain {
+
+/// A text has fewer articles than its shards need, which may be no mistake: a daily export of a quiet day.
+struct TooFewArticlesError : ConfigError {
+    using ConfigError::ConfigError;
+};
 
 struct SplitSettings {
     std::int64_t training_shards = 256;
@@ -32,7 +39,7 @@ struct ArticleSplit {
 /// share, they are trained on. A pure function of its arguments. Uses 16 bytes per article besides the arguments.
 /// @param sentence_counts number of sentences of each article
 /// @param keys equal for articles with equal content (content_keys()); empty if held_out_fraction is 0
-/// @throws ConfigError if a side has fewer articles than shards; the message gives shard counts that work
+/// @throws TooFewArticlesError if a side has fewer articles than shards; the message gives shard counts that work
 ArticleSplit split_articles(const std::vector<std::uint32_t>& sentence_counts, const std::vector<std::uint64_t>& keys,
                             const SplitSettings& settings);
 
