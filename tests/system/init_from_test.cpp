@@ -193,6 +193,28 @@ TEST_CASE("weights that do not fit the model are refused before any training") {
                   {"initialization have no effect"}, "init_missing without init_from");
 }
 
+TEST_CASE("weights without a tokenizer are taken with a warning of both sizes, and refused if the shards have more tokens") {
+    NEEDS_TRAIN();
+    const TemporaryFolder folder;
+    fs::create_directory(folder / "weights");
+    const fs::path model = finished_run().run / "checkpoints/step_00000020/model.pt", alone = folder / "weights/alone.pt",
+                   few = folder / "weights/few.pt";
+    fs::copy_file(model, alone);
+    const CommandResult taken = train(write_second_experiment(folder, alone), folder / "taken");
+    INFO(taken.err);
+    CHECK(taken.exit_code == 0);
+    CHECK(missing_words(taken.err, {"alone.pt: has no tokenizer beside it, and rows for 800 tokens", "of the shards has",
+                                    "could not be compared"}) == "");
+    const CommandResult python =
+        run_command(PYTHON
+                    " -c \"import sys, torch; torch.save({name: value[:700].clone() if value.shape[0] == 800 else value "
+                    "for name, value in torch.load(sys.argv[1], weights_only=True).items()}, sys.argv[2])\" " +
+                    model.string() + " " + few.string());
+    REQUIRE(python.err == "");
+    check_refusal(train(write_second_experiment(folder, few), folder / "run"), config_exit,
+                  {"rows for 700 tokens", "so it is not the weights' vocabulary", "do: make the shards with"}, "few.pt");
+}
+
 TEST_CASE("a run from weights whose tokenizer keeps accents, on shards without them, is warned of the other normalizer") {
     NEEDS_TRAIN();
     const TemporaryFolder folder;

@@ -24,6 +24,7 @@
 #include "tokens/models/folder_tokenizer.h"
 #include "tokens/models/open_tokenizer.h"
 #include "tokens/models/tokenizer_difference.h"
+#include "tokens/vocabulary/vocabulary.h"
 #include "train/start/new_token_rows.h"
 #include "train/start/restore_optimizer.h"
 
@@ -61,6 +62,34 @@ std::string compare_tokenizers(const FoundWeights& found, const CheckpointReader
     } catch (const DataError& error) {
         return concat("the tokenizer of the weights cannot be compared with the shards': ", error.what());
     }
+}
+
+/// Returns the rows of the word embedding in the files; nullopt if it is not read from them.
+std::optional<std::int64_t> rows_of_weights(const Source& source, const ModelConfig& model) {
+    for (const ParameterSpec& spec : parameters_of(model).checkpoint_order) {
+        if (spec.rows != RowsMeaning::per_token || spec.shape.size() != 2) continue;
+        const auto import = std::ranges::find(source.plan.imports, spec.name, &PlannedImport::name);
+        if (import != source.plan.imports.end()) return source.files->tensors()[import->tensor].shape.front();
+    }
+    return std::nullopt;
+}
+
+/// Weights without a tokenizer can only be compared with the shards' vocabulary by its size. @returns a warning, or ""
+/// @throws ConfigError where the shards have tokens that the weights have no row for
+std::string compare_sizes(const Source& source, const RunPlan& plan) {
+    const FoundWeights& found = source.files->found();
+    const auto rows = rows_of_weights(source, plan.settings.model);
+    if (!rows || found.vocabulary || plan.data.vocabulary.empty()) return "";
+    const std::int64_t tokens = Vocabulary::read(plan.data.vocabulary).size();
+    const std::string facts =
+        concat(found.files.front().string(), ": has no tokenizer beside it, and rows for ", with_thousands(*rows), " tokens; ",
+               plan.data.vocabulary.string(), " of the shards has ", with_thousands(tokens), " tokens");
+    if (tokens > *rows)
+        throw ConfigError(concat(facts, ", so it is not the weights' vocabulary\n  do: make the shards with the vocabulary that ",
+                                 "belongs to the weights"));
+    return concat(facts,
+                  ". Whether these are the same could not be compared\n  do: put the weights' tokenizer.json, vocab.txt or ",
+                  "tokenizer.model beside them, or make sure that the shards were made with it");
 }
 
 Source open_source(const RunPlan& plan, const std::filesystem::path& weights, bool leads) {
@@ -102,6 +131,7 @@ Source open_source(const RunPlan& plan, const std::filesystem::path& weights, bo
                                 .described = described};
     source.plan = tiles ? plan_tiled_import(*source.files, *described, plan.settings.model, choices)
                         : plan_import(*source.files, plan.settings.model, choices);
+    if (const std::string warning = compare_sizes(source, plan); !warning.empty()) source.tokenizer_warning = warning;
     return source;
 }
 
