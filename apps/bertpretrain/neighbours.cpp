@@ -1,9 +1,12 @@
 // bertpretrain neighbours VECTORS [TEXT...] --model MODEL | --queries FILE | --rows N... | --spread N
 
+#include <cmath>
 #include <filesystem>
 #include <iostream>
+#include <limits>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -44,6 +47,8 @@ struct NeighboursArguments {
     std::vector<fs::path> embedded;  ///< the inputs that the vectors were made of
     std::vector<std::int64_t> rows;
     std::int64_t spread = 0, top = 10;
+    std::optional<float> least_score;  ///< --min-score
+    bool limits_count = true;          ///< --top, or its default, is asked for
     bool cased = false, center = false, json = false, any_model = false;
     InputSettings input;
 };
@@ -216,6 +221,19 @@ void print(const NeighboursArguments& arguments, const Queries& queries, const s
     std::cout << std::flush;
 }
 
+NearestSettings search_settings(const NeighboursArguments& arguments, std::size_t threads) {
+    NearestSettings settings{.by = arguments.by == "dot" ? Similarity::dot : Similarity::cosine,
+                             .count = arguments.limits_count ? arguments.top : std::numeric_limits<std::int64_t>::max(),
+                             .centers = arguments.center,
+                             .threads = threads};
+    if (!arguments.least_score) return settings;
+    if (settings.by == Similarity::cosine && std::abs(*arguments.least_score) > 1)
+        throw ConfigError(
+            concat("--min-score ", *arguments.least_score, ": a cosine is from -1 to 1\n  do: give such a score, or --by dot"));
+    settings.least_score = *arguments.least_score;
+    return settings;
+}
+
 void run(const NeighboursArguments& arguments) {
     const auto vectors = VectorReader::open(arguments.vectors);
     const auto [rows, columns] = vectors->shape();
@@ -228,13 +246,11 @@ void run(const NeighboursArguments& arguments) {
              queries.are_own_rows ? queries.rows[q] : -1});
     const auto threads = static_cast<std::size_t>(at::get_num_threads());
     const double start = seconds_now();
-    const auto found = nearest_rows(*vectors, asked,
-                                    {.by = arguments.by == "dot" ? Similarity::dot : Similarity::cosine,
-                                     .count = arguments.top,
-                                     .centers = arguments.center,
-                                     .threads = threads});
+    const auto found = nearest_rows(*vectors, asked, search_settings(arguments, threads));
     const double seconds = seconds_now() - start, bytes = static_cast<double>(rows * columns) * sizeof(float);
     std::set<std::int64_t> wanted;
+    std::int64_t pairs = 0;
+    for (const auto& of_query : found) pairs += std::ssize(of_query);
     for (const auto& of_query : found)
         for (const NearRow& near : of_query) wanted.insert(near.row);
     if (queries.are_own_rows) wanted.insert(queries.rows.begin(), queries.rows.end());
@@ -243,7 +259,8 @@ void run(const NeighboursArguments& arguments) {
         names.texts = texts_of_rows(arguments.embedded, arguments.input, rows, origin, wanted, threads);
     print(arguments, queries, found, names);
     log_info(concat(with_thousands(static_cast<std::int64_t>(asked.size())), " queries, ", with_thousands(rows), " x ", columns,
-                    " vectors: ", fixed(seconds, 4), " s, ", fixed(bytes / seconds / 1e9, 2), " GB/s"));
+                    " vectors: ", with_thousands(pairs), " found, ", fixed(seconds, 4), " s, ", fixed(bytes / seconds / 1e9, 2),
+                    " GB/s"));
 }
 
 }  // namespace
@@ -272,9 +289,14 @@ void add_neighbours_command(CLI::App& app) {
         ->delimiter(',');
     command->add_option("--spread", arguments->spread, "Search for this many rows of the file itself, spread evenly over it")
         ->check(CLI::PositiveNumber);
-    command->add_option("--top", arguments->top, "How many vectors to print for each query, the most similar first")
-        ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 20))
-        ->capture_default_str();
+    const CLI::Option* top =
+        command
+            ->add_option("--top", arguments->top,
+                         "How many vectors to print for each query, the most similar first. With --min-score, the default is all")
+            ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 20))
+            ->capture_default_str();
+    command->add_option("--min-score", arguments->least_score,
+                        "Print only vectors with at least this score: all of them, or the first --top");
     command->add_option("--by", arguments->by, "The score. cosine: of the angle between two vectors. dot: the sum of products")
         ->check(CLI::IsMember({"cosine", "dot"}))
         ->capture_default_str();
@@ -282,15 +304,19 @@ void add_neighbours_command(CLI::App& app) {
         "--center", arguments->center,
         "Subtract the mean of all vectors first. The vectors of a young model have a large part in common, which would "
         "hide their differences");
-    command->add_option("--text", arguments->embedded,
-                        "The file or folder whose vectors these are, so that texts are printed too. Of several, once for each, in "
-                        "the order that `embed` had; and its options for texts");
+    command->add_option(
+        "--text", arguments->embedded,
+        "The file or folder whose vectors these are, so that texts are printed too. Of several, once for each, in "
+        "the order that `embed` had; and its options for texts");
     add_text_options(*command, arguments->input);
     add_device_options(*command, arguments->precision, arguments->device);
     command->add_flag("--cased", arguments->cased,
                       "Keep case and accents. Default: as the model records, else as its vocabulary's tokens do");
     command->add_flag("--json", arguments->json, "Print a JSON object per query");
-    command->callback([arguments] { run(*arguments); });
+    command->callback([arguments, top] {
+        arguments->limits_count = top->count() > 0 || !arguments->least_score;
+        run(*arguments);
+    });
 }
 
 }  // namespace bertpretrain

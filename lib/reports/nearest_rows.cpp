@@ -166,8 +166,8 @@ private:
         else dot_four(row, chosen, columns_, dots);
         for (std::size_t i = 0; i < count; ++i) {
             if (!std::isfinite(dots[i])) note_not_finite(number);
-            else if (own_rows_[q + i] != number)
-                keep_best(best[q + i], static_cast<std::size_t>(settings_.count), {number, dots[i] * scale});
+            else if (const float score = dots[i] * scale; own_rows_[q + i] != number && score >= settings_.least_score)
+                keep_best(best[q + i], static_cast<std::size_t>(settings_.count), {number, score});
         }
     }
 

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -14,8 +15,9 @@ enum class Similarity { cosine, dot };
 
 struct NearestSettings {
     Similarity by = Similarity::cosine;
-    std::int64_t count = 10;  ///< rows per query; fewer only if the matrix has fewer
-    bool centers = false;     ///< whether the mean of all rows is subtracted from rows and queries first
+    std::int64_t count = 10;                                      ///< rows per query; fewer only if no more have the least score
+    float least_score = -std::numeric_limits<float>::infinity();  ///< rows with a lower score are left out
+    bool centers = false;  ///< whether the mean of all rows is subtracted from rows and queries first
     std::size_t threads = 1;
 };
 
@@ -31,7 +33,8 @@ struct NearestQuery {
 };
 
 /// Returns for each query the rows with the highest scores, the best first, of equal ones the first row. A row of zeros has the
-/// cosine 0. Sums are in fp32; the result does not depend on the number of threads. Reads the file once, or twice to center.
+/// cosine 0. Besides the rows that it returns, it keeps a block of the file per thread. Sums are in fp32; the result does not
+/// depend on the number of threads. Reads the file once, or twice to center.
 /// @throws DataError naming the first row whose score is not finite; also errors of VectorReader::read()
 std::vector<std::vector<NearRow>> nearest_rows(const VectorReader& vectors, const std::vector<NearestQuery>& queries,
                                                const NearestSettings& settings);

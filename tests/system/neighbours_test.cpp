@@ -1,4 +1,7 @@
 // `bertpretrain neighbours`: the nearest vectors to texts, to other vectors and to rows of the file itself.
+#include <algorithm>
+#include <sstream>
+
 #include "support/catch.h"
 #include "system/small_run.h"
 
@@ -53,6 +56,36 @@ TEST_CASE("the neighbours of another file's vectors are NumPy's, by cosine and p
             REQUIRE(compared.exit_code == 0);
             CHECK(std::stod(compared.out) < 2e-5);
         }
+}
+
+TEST_CASE("with --min-score all rows above it are found as NumPy finds them, and no more than --top if both are given") {
+    NEEDS_TRAIN();
+    const TemporaryFolder folder;
+    const std::string rows = (folder / "rows.npy").string(), queries = (folder / "queries.npy").string();
+    if (!write_vectors(rows, "numpy.random.default_rng(3).normal(size=(5000, 6)) + 0.3") ||
+        !write_vectors(queries, "numpy.random.default_rng(4).normal(size=(9, 6))"))
+        SKIP_TEST(skip::no_oracle, "no Python with NumPy and h5py");
+    const std::string search = "neighbours " + rows + " --queries " + queries + " --json ";
+    std::size_t longest = 0;
+    for (const auto& [by, least] : {std::pair("cosine", "0.8"), std::pair("dot", "6.5")}) {
+        const CommandResult found = run_program(search + "--by " + by + " --min-score " + least);
+        INFO(found.err);
+        REQUIRE(found.exit_code == 0);
+        write_text(folder / "found", found.out);
+        const CommandResult compared = run_command(PYTHON " tests/system/numpy_neighbours.py " + rows + " " + queries + " " + by +
+                                                   " " + (folder / "found").string() + " " + least);
+        INFO(compared.err);
+        REQUIRE(compared.exit_code == 0);
+        CHECK(std::stod(compared.out) < 2e-5);
+        std::istringstream lines(found.out);
+        for (std::string line; std::getline(lines, line);) longest = std::max(longest, json::parse(line).at("neighbours").size());
+    }
+    CHECK(longest > 10);
+    const CommandResult limited = run_program(search + "--min-score 0.8 --top 3");
+    CHECK(json::parse(limited.out.substr(0, limited.out.find('\n'))).at("neighbours").size() <= 3);
+    const CommandResult refused = run_program(search + "--min-score 1.5");
+    CHECK(refused.exit_code == 2);
+    CHECK(missing_words(refused.err, {"--min-score 1.5", "a cosine is from -1 to 1"}) == "");
 }
 
 TEST_CASE("each sentence is printed with the sentence whose centred vector has the largest cosine, never with itself") {

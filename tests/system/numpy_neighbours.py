@@ -1,7 +1,8 @@
 """Compares the output of `bertpretrain neighbours --json` with NumPy.
 
-Usage: numpy_neighbours.py VECTORS QUERIES BY OUTPUT. BY is cosine or dot; a query that is a row of VECTORS itself does not count. Prints
-the largest difference between scores, of those found and of NumPy's best. Exits with 77 if a package is missing.
+Usage: numpy_neighbours.py VECTORS QUERIES BY OUTPUT [LEAST]. BY is cosine or dot; a query that is a row of VECTORS itself does not count.
+Prints the largest difference between scores, of those found and of NumPy's best. With LEAST, checks that those found are all rows with at
+least this score, and that there are some. Exits with 77 if a package is missing.
 """
 
 import json
@@ -23,7 +24,14 @@ def read(file):
         return h5[next(name for name in h5 if name != "ids")][:].astype(numpy.float64)
 
 
-def main(vectors, queries, by, output):
+def check_all_found(scores, found, least):
+    """Rows whose score is this close to the bound may be missing, because sums are in fp32."""
+    rows = {near["row"] for near in found}
+    assert rows <= set(numpy.flatnonzero(scores >= least - 1e-5).tolist())
+    assert rows >= set(numpy.flatnonzero(scores >= least + 1e-5).tolist())
+
+
+def main(vectors, queries, by, output, least=None):
     rows, asked, largest = read(vectors), read(queries), 0.0
     lines = [json.loads(line) for line in Path(output).read_text().splitlines()]
     assert len(lines) == len(asked), (len(lines), len(asked))
@@ -32,9 +40,12 @@ def main(vectors, queries, by, output):
         if by == "cosine":
             scores /= numpy.linalg.norm(rows, axis=1) * numpy.linalg.norm(query)
         found = line["neighbours"]
+        if least:
+            check_all_found(scores, found, float(least))
         best = numpy.sort(scores)[::-1][:len(found)]
         largest = max([largest, *numpy.abs([near["score"] - scores[near["row"]] for near in found]),
                        *numpy.abs(best - [near["score"] for near in found])])
+    assert any(line["neighbours"] for line in lines)
     print(float(largest))
 
 
