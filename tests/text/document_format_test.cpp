@@ -53,6 +53,21 @@ TEST_CASE("dumps, JSONL and tables are recognized by how they begin") {
     CHECK(format_name("id,body\n1,A.\n", "corpus", with_field("body")) == "CSV with ,");
 }
 
+TEST_CASE("Excel's first line names the separator of a table, and another separator is refused where the file is a table") {
+    CHECK(format_name("sep=;\nid;text\n1;A, B.\n") == "CSV with ;");
+    CHECK(format_name("SEP=,\r\nid,text\r\n1;2,A.\r\n") == "CSV with ,");
+    CHECK(format_name("\xEF\xBB\xBF\"sep=\t\"\nid\ttext\n") == "TSV");
+    CHECK(format_name("sep=\\t\nid\ttext\n", "corpus.csv") == "TSV");
+    CHECK(format_name("sep=;\ntext\nA.\n") == "CSV with ;");
+    CHECK(format_name("sep=;\nnot a table\n") == "plain text");
+    CHECK(format_name("sep=|\nnot a table\n") == "plain text");
+    CHECK_THROWS_WITH(format_name("sep=|\nid|text\n", "corpus.csv"),
+                      Contains("corpus.csv:1: \"sep=|\" names a separator that is not supported"));
+    InputSettings tsv;
+    tsv.format = "tsv";
+    CHECK_THROWS_WITH(format_name("sep=;\nid;text\n", "corpus", tsv), Contains("names another separator than --format tsv"));
+}
+
 TEST_CASE("a table without the text field is a table all the same, so that its rows are not read as prose") {
     CHECK(format_name("id,body\n1,A.\n2,\"B, or\nC.\"\n") == "CSV with ,");
     CHECK(format_name("id\tbody\n1\tA.\n2\tB.\n") == "TSV");

@@ -107,6 +107,13 @@ TEST_CASE("CSV follows RFC 4180: quoted fields may hold delimiters, line breaks 
     CHECK(documents_of("id\ttext\n1\tOne, two.\n", settings) == Lines{"2|1|One, two."});
 }
 
+TEST_CASE("Excel's line with the separator before a table's header is no record, and lines are counted with it") {
+    InputSettings settings;
+    settings.id_field = "id";
+    for (const std::string line : {"sep=;\r\n", "\xEF\xBB\xBFsep=;\n", "\"sep=;\"\n"})
+        CHECK(documents_of(line + "id;text\n1;One, two.\n", settings) == Lines{"3|1|One, two."});
+}
+
 TEST_CASE("the header of a second table that was appended to the first is no record") {
     for (const std::string mark : {"", "\xEF\xBB\xBF"})
         CHECK_THAT(failure_to_read("id,text\n1,One is.\n" + mark + "id,text\n2,Two is.\n"),

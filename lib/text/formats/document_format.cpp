@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/error.h"
+#include "core/output/displayable.h"
 #include "core/utf8_check.h"
 #include "text/content/byte_order_mark.h"
 #include "text/content/open_content.h"
@@ -14,6 +15,7 @@
 #include "text/formats/json_shape.h"
 #include "text/formats/markup_start.h"
 #include "text/formats/record_fields.h"
+#include "text/formats/separator_line.h"
 #include "text/formats/table_records.h"
 #include "text/line_ends.h"
 #include "text/white_space.h"
@@ -72,21 +74,36 @@ bool begins_as_fasta(std::string_view head, const std::string& name) {
 
 bool ends_in_table(std::string_view name) { return ends_in(name, {".csv", ".tsv"}); }
 
-/// Returns the delimiter of a table, or 0.
-char delimiter_of(std::string_view head, const std::string& name, const std::string& text_field) {
-    constexpr std::string_view delimiters = "\t,;";
+/// Returns the delimiter of a table, or 0. @param named by a separator line before `head`; nullopt: there is none
+char delimiter_of(std::string_view head, const std::string& name, const std::string& text_field, std::optional<char> named) {
+    const std::string delimiters = named ? std::string(1, *named) : "\t,;";
     for (const char delimiter : delimiters) {
         std::vector<std::string> fields;
         read_table_record(head, 0, delimiter, &fields);
         const auto is_there = [&](const std::string& wanted) { return std::ranges::find(fields, wanted) != fields.end(); };
         const bool has_text = std::ranges::any_of(text_fields(text_field, is_there), is_there);
-        if (has_text && (fields.size() > 1 || ends_in_table(name))) return delimiter;
+        if (has_text && (fields.size() > 1 || named || ends_in_table(name))) return delimiter;
     }
     for (const char delimiter : delimiters)
         if (is_regular_table(head, delimiter)) return delimiter;
     const std::string_view first_line = head.substr(0, head.find('\n'));
     if (!ends_in_table(name)) return 0;
+    if (named) return *named;
     return first_line.find('\t') != std::string_view::npos ? '\t' : first_line.find(',') == std::string_view::npos ? ';' : ',';
+}
+
+/// Returns the separator that a first line "sep=;" names. @param is_table whether the file is one by its name, or by --format
+/// @throws DataError for another separator than ours, or than that of `asked`, the settings' format
+std::optional<char> named_separator(const std::optional<SeparatorLine>& line, const std::string& name, const std::string& asked,
+                                    bool is_table) {
+    if (!line || (line->separator == 0 && !is_table)) return std::nullopt;
+    if (line->separator == 0)
+        throw DataError(concat(name, ":1: \"", displayable(line->line), "\" names a separator that is not supported; expected a ",
+                               "comma, a semicolon or a tab\n  do: write the table with one of these, or remove the line"));
+    if (asked == "tsv" && line->separator != '\t')
+        throw DataError(concat(name, ":1: \"", displayable(line->line), "\" names another separator than --format tsv",
+                               "\n  do: pass --format csv, or leave --format out"));
+    return line->separator;
 }
 
 [[noreturn]] void refuse(const std::string& name, const ForeignFile& found) {
@@ -185,15 +202,17 @@ DocumentFormat format_of(std::string_view head, const std::string& name, const I
     refuse_unreadable(raw, name, markup, asked == "text");
     if (asked == "parquet")
         throw DataError(concat(name, ": is not a Parquet file, which would begin with \"PAR1\"\n  do: leave out --format"));
-    const std::string_view few = head.substr(0, few_bytes);
+    std::string_view few = head.substr(0, few_bytes);
     if (asked == "fasta" || (asked == "auto" && begins_as_fasta(few, name))) return {.kind = Kind::fasta};
     if (asked == "auto" && is_fastq(few))
         refuse(name, {"FASTQ, whose qualities are no text", "make FASTA of it, for example with `sed -n '1~4s/^@/>/p;2~4p' FILE`",
                       true});
     if (asked == "text") return {.kind = Kind::text};
+    const auto named = named_separator(separator_line(few), name, asked, asked == "csv" || asked == "tsv" || ends_in_table(name));
+    few.remove_prefix(begin_of_header(few));
     if (asked == "tsv") return {.kind = Kind::table, .delimiter = '\t'};
-    const char delimiter = delimiter_of(few, name, settings.text_field);
-    if (asked == "csv") return {Kind::table, delimiter == ';' ? ';' : ','};
+    const char delimiter = delimiter_of(few, name, settings.text_field, named);
+    if (asked == "csv") return {Kind::table, named ? *named : delimiter == ';' ? ';' : ','};
     const JsonShape json = json_shape(head, is_whole);
     if (json == JsonShape::sequence) return {.kind = Kind::jsonl, .delimiter = '\x1E'};
     const bool is_named_jsonl = asked == "jsonl" || ends_in(name, {".jsonl", ".ndjson", ".jsonlines"});

@@ -36,6 +36,7 @@ bool is_parquet(std::string_view head);
 /// - A first element <mediawiki>, <page> with a title, or <doc id=>: a dump, a piece of one, or WikiExtractor's output.
 /// - A header ">name", then lines of letters: FASTA (fasta_records.h).
 /// - Most of the first thousand lines are JSON objects (json_shape.h), or a name such as corpus.jsonl: JSONL.
+/// - A line "sep=;" (separator_line.h) names the separator of the table after it.
 /// - A first record with a field called like the text field: CSV or TSV. So are files of these names, and records that all have
 ///   the same number of fields, with names in the first one; they lack the text field, which is reported later.
 /// - Text otherwise, Markdown and code included.

@@ -6,6 +6,7 @@
 #include "core/error.h"
 #include "text/formats/document_parsers.h"
 #include "text/formats/fasta_records.h"
+#include "text/formats/separator_line.h"
 #include "text/formats/table_records.h"
 #include "text/wiki/article_text.h"
 #include "text/wiki/page_chunks.h"
@@ -102,10 +103,12 @@ public:
 private:
     void begin(TextChunk& chunk) override {
         if (std::exchange(began_, true)) return;
-        const std::size_t end = read_table_record(chunk.text, 0, delimiter_, nullptr).end;
-        const std::string header = chunk.text.substr(0, end);
+        const std::size_t begin = begin_of_header(chunk.text);
+        const std::size_t end = read_table_record(chunk.text, begin, delimiter_, nullptr).end;
+        const std::string header = chunk.text.substr(begin, end - begin);
+        chunk.first_line += static_cast<std::uint64_t>(
+            std::count(chunk.text.begin(), chunk.text.begin() + static_cast<std::ptrdiff_t>(end), '\n'));
         chunk.text.erase(0, end);
-        chunk.first_line += static_cast<std::uint64_t>(std::count(header.begin(), header.end(), '\n'));
         set_parse([columns = read_header(header, delimiter_, fields_, name_)](const TextChunk& text, DocumentBatch& batch) {
             parse_table(text, columns, batch);
         });
@@ -185,8 +188,9 @@ void add_sample(std::string_view head, const std::string& name, DocumentFormat f
     DocumentBatch batch;
     if (format.kind == Kind::jsonl) parse_jsonl(chunk, fields, format.delimiter, batch);
     if (format.kind == Kind::table) {
-        const std::size_t end = read_table_record(chunk.text, 0, format.delimiter, nullptr).end;
-        const std::string header = chunk.text.substr(0, end);
+        const std::size_t begin = begin_of_header(chunk.text);
+        const std::size_t end = read_table_record(chunk.text, begin, format.delimiter, nullptr).end;
+        const std::string header = chunk.text.substr(begin, end - begin);
         chunk.text = chunk.text.substr(end, whole_records(std::string_view(chunk.text).substr(end), false, format.delimiter));
         parse_table(chunk, read_header(header, format.delimiter, fields, name), batch);
     }
