@@ -14,9 +14,9 @@ DynamicMasking dynamic_masking(const Vocabulary& vocabulary, double rate, bool w
         vocabulary.specials(), vocabulary.size(), seed};
     rules.masking.special_tokens = masks_specials;
     rules.masking.max_predictions = prediction_count(sequence_length, rules.masking);
-    if (whole_words)
-        rules.masking.continues_word.resize(
-            static_cast<std::size_t>(std::max<std::int64_t>(model_vocab_size, vocabulary.size())));
+    const auto ids = static_cast<std::size_t>(std::max<std::int64_t>(model_vocab_size, vocabulary.size()));
+    for (std::vector<std::uint8_t>* of_id : {&rules.masking.continues_word, &rules.masking.ends_word})
+        if (!of_id->empty()) of_id->resize(ids);
     return rules;
 }
 

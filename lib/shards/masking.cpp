@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
-#include <utility>
 
 namespace bertpretrain {
 namespace {
@@ -21,12 +20,14 @@ MaskUnits units_of(std::span<const std::int32_t> tokens, const MaskingSettings& 
             ++run;
             continue;
         }
+        const auto token = static_cast<std::size_t>(tokens[i]);
         const bool is_single = settings.continues_word.empty();
-        if (std::exchange(begins, false) || is_single || settings.continues_word[static_cast<std::size_t>(tokens[i])] == 0) {
+        if (begins || is_single || settings.continues_word[token] == 0) {
             units.begins.push_back(static_cast<std::int32_t>(units.positions.size()));
             units.runs.push_back(run);
         }
         units.positions.push_back(static_cast<std::int32_t>(i));
+        begins = !settings.ends_word.empty() && settings.ends_word[token] != 0;
     }
     units.begins.push_back(static_cast<std::int32_t>(units.positions.size()));
     return units;
@@ -70,12 +71,14 @@ std::vector<std::int32_t> choose_positions(std::span<const std::int32_t> tokens,
 MaskingSettings masking_settings(const Vocabulary& vocabulary, double probability, std::int64_t max_predictions,
                                  bool whole_words) {
     MaskingSettings settings{probability, max_predictions};
-    settings.separator_ends_word = vocabulary.marks_word_starts();
+    settings.separator_ends_word = vocabulary.separator_ends_word();
     if (vocabulary.has_own_rules()) settings.replacements = vocabulary.replacements();
     if (!whole_words) return settings;
     vocabulary.require_word_marks();
     for (std::int32_t id = 0; id < vocabulary.size(); ++id)
         settings.continues_word.push_back(vocabulary.continues_word(id) ? 1 : 0);
+    if (!vocabulary.marks_word_ends()) return settings;
+    for (std::int32_t id = 0; id < vocabulary.size(); ++id) settings.ends_word.push_back(vocabulary.ends_word(id) ? 1 : 0);
     return settings;
 }
 

@@ -17,6 +17,8 @@ struct MaskingSettings {
     /// By id, whether a token continues the preceding word (see continuations_of). If not empty, masks whole words only, and
     /// skips a word that would exceed the number of predictions. If empty, masks tokens independently.
     std::vector<std::uint8_t> continues_word{};
+    /// By id, whether any token after it begins a word; of a vocabulary whose tokens mark where words end. May be empty.
+    std::vector<std::uint8_t> ends_word{};
     /// Whether a word ends at [SEP]. Otherwise a continuation at the start of segment B (where truncation removed the start of
     /// its word) counts as part of A's last word, as in Google's script.
     bool separator_ends_word = false;
@@ -26,7 +28,7 @@ struct MaskingSettings {
 };
 
 /// Returns the settings for tokens of `vocabulary`, without spans. @param whole_words masks whole words only
-/// @throws ConfigError if whole words are wanted, but the tokens do not show where words begin
+/// @throws ConfigError if whole words are wanted, but the tokens do not show where words begin or end
 MaskingSettings masking_settings(const Vocabulary& vocabulary, double probability, std::int64_t max_predictions,
                                  bool whole_words);
 

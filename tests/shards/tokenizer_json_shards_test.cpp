@@ -160,6 +160,49 @@ TEST_CASE("whole words of a byte-level tokenizer.json begin at a space and after
     CHECK(chosen == std::set<std::vector<std::int32_t>>{{1, 2}, {4, 5}, {6, 7}});
 }
 
+TEST_CASE("whole words of a BPE with a suffix are those that end with it, as a plain loop over the text finds them") {
+    json definition = character_definition({});
+    for (const char* token : {"a</w>", "b</w>", "ab", "ab</w>", "[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"})
+        definition["model"]["vocab"][token] = definition["model"]["vocab"].size();
+    definition["model"]["merges"] = {"a b", "a b</w>"};
+    definition["model"]["end_of_word_suffix"] = "</w>";
+    definition["model"]["unk_token"] = "[UNK]";
+    const auto tokenizer = tokenizer_of(definition);
+    const Vocabulary& vocabulary = tokenizer->vocabulary().require_specials();
+    std::vector<std::int32_t> row{vocabulary.specials().cls};
+    std::set<std::vector<std::int32_t>> expected;  // the positions of each word
+    RandomSequence random(9, Purpose::document_order, 0);
+    for (int w = 0; w < 60; ++w) {
+        std::string word;
+        for (std::uint32_t i = 0, size = 1 + random.below(4); i < size; ++i) word += static_cast<char>('a' + random.below(2));
+        std::vector<std::int32_t> positions;
+        for (const std::int32_t id : tokenizer->encode(word)) {
+            positions.push_back(static_cast<std::int32_t>(row.size()));
+            row.push_back(id);
+        }
+        expected.insert(positions);
+        if (w % 20 == 19) row.push_back(vocabulary.specials().sep);
+    }
+    CHECK(vocabulary.token(row[1]) != "[UNK]");
+    const MaskingSettings settings = masking_settings(vocabulary, 4.0 / static_cast<double>(row.size()), 4, true);
+    std::set<std::vector<std::int32_t>> found;
+    for (std::uint64_t i = 0; i < 2000; ++i) {
+        std::vector<std::int32_t> tokens = row;
+        StreamRng rng(RandomSequence(1, Purpose::masking, i));
+        const std::vector<std::int32_t> masked =
+            mask_tokens(tokens, settings, vocabulary.specials(), vocabulary.size(), rng).positions;
+        std::size_t covered = 0;
+        for (const std::vector<std::int32_t>& word : expected) {
+            const auto count = std::ranges::count_if(word, [&](std::int32_t at) { return std::ranges::count(masked, at) > 0; });
+            REQUIRE((count == 0 || count == std::ssize(word)));
+            covered += static_cast<std::size_t>(count);
+            if (count > 0) found.insert(word);
+        }
+        REQUIRE(covered == masked.size());
+    }
+    CHECK(found == expected);
+}
+
 TEST_CASE("sentence pairs of a byte-level tokenizer.json are sound, and the folder keeps the file with its SHA-256") {
     const TextWithTokenizer files(byte_level_with_roles());
     const ShardBuildReport report = build_shards(files.settings());

@@ -172,8 +172,17 @@ TEST_CASE("tokens of a BPE may begin with a prefix within a word and end with a 
                            {"merges", {"a b</w>"}},
                            {"end_of_word_suffix", "</w>"}};
     CHECK(pieces_of(definition, "ab aab a") == Pieces{"ab</w>", "a", "ab</w>", "a</w>"});
+    definition["added_tokens"] = {added_token("<m>", 5)};
+    const auto tokenizer = tokenizer_of(definition);
+    const Vocabulary& vocabulary = tokenizer->vocabulary();
+    CHECK_NOTHROW(vocabulary.require_word_marks());
+    const auto ends = [&](const char* token) { return vocabulary.ends_word(vocabulary.find(token).value()); };
+    CHECK((ends("b</w>") && ends("ab</w>") && ends("<m>")));
+    CHECK_FALSE((ends("a") || ends("b")));
+    CHECK_FALSE(vocabulary.continues_word(5));
+    definition["model"].erase("end_of_word_suffix");
     CHECK_THROWS_WITH(tokenizer_of(definition)->vocabulary().require_word_marks(),
-                      Catch::Matchers::Contains("do not show where words begin"));
+                      Catch::Matchers::Contains("do not show where words begin or end"));
 }
 
 TEST_CASE("a BPE of characters has Metaspace's sign, or a normalizer's, where words begin") {

@@ -81,7 +81,8 @@ WordMarks marks_of(const UnigramModel& model) {
 }
 WordMarks marks_of(const CharacterPairModel& model) {
     if (const std::string sign = sign_of(model); !sign.empty()) return {WordMarks::Kind::sign, sign};
-    return {model.prefix.empty() ? WordMarks::Kind::none : WordMarks::Kind::continuation, model.prefix};
+    if (!model.prefix.empty()) return {WordMarks::Kind::continuation, model.prefix};
+    return {model.suffix.empty() ? WordMarks::Kind::none : WordMarks::Kind::ending, model.suffix};
 }
 
 bool starts_with_white_space(std::string_view bytes) {
@@ -185,10 +186,15 @@ const Vocabulary& Vocabulary::require_specials() const {
 bool Vocabulary::continues_word(std::int32_t id) const {
     const std::string& text = token(id);
     if (marks_.kind == WordMarks::Kind::continuation) return text.starts_with(marks_.text);
+    if (marks_word_ends()) return !std::ranges::binary_search(added_, id);
     if (!marks_word_starts() || text.empty() || std::ranges::binary_search(added_, id)) return false;
     if (!is_byte_level()) return !text.starts_with(marks_.text);
     const std::optional<std::string> bytes = bytes_of_token(text);
     return bytes && !starts_with_white_space(*bytes);
+}
+
+bool Vocabulary::ends_word(std::int32_t id) const {
+    return token(id).ends_with(marks_.text) || id == specials_.unk || std::ranges::binary_search(added_, id);
 }
 
 std::string Vocabulary::decoded(std::int32_t id) const {
@@ -208,9 +214,10 @@ std::string Vocabulary::decoded(std::int32_t id) const {
 
 void Vocabulary::require_word_marks() const {
     if (marks_.kind == WordMarks::Kind::none)
-        throw ConfigError(concat(where_, ": its tokens do not show where words begin, so whole words cannot be masked; ",
-                                 "expected a sign for spaces, or a prefix of tokens that continue a word",
-                                 "\n  do: mask tokens, or spans of tokens"));
+        throw ConfigError(
+            concat(where_, ": its tokens do not show where words begin or end, so whole words cannot be masked; ",
+                   "expected a sign for spaces, a prefix of tokens that continue a word, or a suffix of those that ", "end one",
+                   "\n  do: mask tokens, or spans of tokens"));
 }
 
 std::vector<std::int32_t> Vocabulary::replacements() const {

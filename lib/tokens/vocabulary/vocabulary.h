@@ -29,12 +29,13 @@ inline constexpr std::string_view special_tokens[] = {"[PAD]", "[UNK]", "[CLS]",
 /// How tokens begin that continue a word.
 inline constexpr std::string_view continuation_prefix = "##";
 
-/// How tokens show where words begin.
+/// How tokens show where words begin, or end.
 struct WordMarks {
     enum class Kind {
         continuation,  ///< tokens that continue a word begin with `text`
         sign,          ///< the first token of a word begins with `text`
         space,         ///< the first token of a word begins with a byte of white space, in byte-level BPE
+        ending,        ///< the last token of a word ends with `text`
         all,           ///< every token is a word
         none,          ///< they do not
     };
@@ -80,9 +81,12 @@ public:
 
     /// Whether a token continues the word of the token before it. In WordPiece such tokens begin with "##". In byte-level BPE,
     /// Unigram, SentencePiece and BPE with a sign for spaces they are all tokens that do not begin with white space or the sign.
-    /// In WordLevel there are none. An added token continues no word.
+    /// In WordLevel there are none. Where tokens mark the ends of words, every token does that follows one without such a mark,
+    /// so see ends_word(), too. An added token continues no word.
     bool continues_word(std::int32_t id) const;
-    /// @throws ConfigError if the tokens do not show where words begin, so that whole words cannot be masked
+    /// Whether a word ends with this token, where marks_word_ends(): one with the suffix, an added one, or the unknown one.
+    bool ends_word(std::int32_t id) const;
+    /// @throws ConfigError if the tokens do not show where words begin or end, so that whole words cannot be masked
     void require_word_marks() const;
     /// Whether this is a byte-level vocabulary, in which a word's first token includes the space before the word.
     bool is_byte_level() const { return marks_.kind == WordMarks::Kind::space; }
@@ -91,6 +95,10 @@ public:
     std::string decoded(std::int32_t id) const;
     /// Whether a token's white space marks where a word begins. Otherwise "##" marks that a token continues one.
     bool marks_word_starts() const { return is_byte_level() || marks_.kind == WordMarks::Kind::sign; }
+    /// Whether a token's suffix marks where a word ends, as "</w>" in a BPE of characters.
+    bool marks_word_ends() const { return marks_.kind == WordMarks::Kind::ending; }
+    /// Whether a word ends at a separator in any case.
+    bool separator_ends_word() const { return marks_word_starts() || marks_word_ends(); }
     /// The kind of file that the tokens are from.
     TokenizerKind kind() const { return kind_; }
     /// Whether the tokenizer has a casing and rules of its own, so is no list of tokens.
