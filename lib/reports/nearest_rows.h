@@ -15,10 +15,10 @@ enum class Similarity { cosine, dot };
 
 struct NearestSettings {
     Similarity by = Similarity::cosine;
-    std::int64_t count = 10;                                      ///< rows per query; fewer only if no more have the least score
-    float least_score = -std::numeric_limits<float>::infinity();  ///< rows with a lower score are left out
-    bool centers = false;  ///< whether the mean of all rows is subtracted from rows and queries first
+    std::int64_t count = 10;  ///< rows per query; fewer only if no more have the least score
+    bool centers = false;     ///< whether the mean of all rows is subtracted from rows and queries first
     std::size_t threads = 1;
+    float least_score = -std::numeric_limits<float>::infinity();  ///< rows with a lower score are left out
 };
 
 struct NearRow {

@@ -107,6 +107,20 @@ TEST_CASE("of equal scores the first rows are found, a row of zeros has the cosi
     CHECK(all.front()[2].score == 0);
 }
 
+TEST_CASE("rows with a lower score than the least one are left out, also where fewer than asked for remain") {
+    Matrix matrix(5, 2, true);
+    matrix.values = {1, 0, 0.5F, 0, 2, 0, 0.25F, 9, -1, 0};
+    const std::vector<float> query{1, 0};
+    NearestSettings settings{Similarity::dot, 10, false, 2};
+    settings.least_score = 0.5F;
+    const auto found = nearest_rows(matrix, {{query, -1}}, settings);
+    REQUIRE(found.front().size() == 3);
+    CHECK(found.front()[0].row == 2);
+    CHECK(found.front()[2].row == 1);  // its score is the least one
+    settings.count = 2;
+    CHECK(nearest_rows(matrix, {{query, -1}}, settings).front().size() == 2);
+}
+
 TEST_CASE("a row that is not finite is named") {
     Matrix matrix(300, 3, true);
     matrix.values[3 * 211 + 1] = std::numeric_limits<float>::quiet_NaN();
