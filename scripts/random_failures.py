@@ -31,7 +31,7 @@ from training_runs import experiment, sample_rows, write_shard  # noqa: E402
 
 KINDS = ("kill", "kill", "hang", "slow")  # killing is the commonest failure
 LOST_PEER = 5  # exit code
-TIMEOUT, FIRST_TIMEOUT = 8, 60  # parallel.timeout_seconds, parallel.first_step_timeout_seconds
+TIMEOUT, FIRST_TIMEOUT = 8, 30  # parallel.timeout_seconds, parallel.first_step_timeout_seconds
 # Seconds in which the others end after they could notice: they also write a checkpoint's rest and their logs on a busy machine.
 LEAVE = 30
 SLOW = 1.0

@@ -17,12 +17,13 @@ done
 source "$(dirname "$(readlink -f "$0")")/prepare.sh" bertpretrain bertpretrain_data fp8_matmuls
 output=$(realpath -m -- "${output:-$root/build/fp8_learning}")
 "$root/scripts/benchmark/learning/make_shards.sh" "$output" >&2
-programs=${BERTPRETRAIN_PROGRAMS:-$root/build/release}
+programs=$(realpath -- "${BERTPRETRAIN_PROGRAMS:-$root/build/release}")
 for run in bf16 fp8; do
   preload=
-  if [[ $run == fp8 ]]; then preload=$programs/libfp8_matmuls.so; fi
+  if [[ $run == fp8 ]]; then preload=./libfp8_matmuls.so; fi # by this name, because blanks separate the names in LD_PRELOAD
   echo "== $run" >&2
-  LD_PRELOAD=$preload "$programs/bertpretrain" train "$root/scripts/benchmark/learning/experiment.json" --set training.device=cpu \
+  cd "$programs"
+  LD_PRELOAD=$preload ./bertpretrain train "$root/scripts/benchmark/learning/experiment.json" --set training.device=cpu \
     --set "data.training_shards=$output/shards" --set "schedule.total_steps=$steps" --output "$output/$run-$steps" >&2
 done
 exec "$python" - "$output/bf16-$steps/metrics.jsonl" "$output/fp8-$steps/metrics.jsonl" <<'PYTHON'

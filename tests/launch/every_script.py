@@ -34,6 +34,7 @@ EXCEPTIONS = {
     "portable/launcher.sh": "it is a template, whose --help is the program's; portable_test.cpp runs it",
     "portable/prove.sh": "it takes no name; check_portable.sh runs it in a bare system",
     "portable/stage.sh": "it needs a complete build; check_wheel.sh and check_portable.sh run it",
+    "random_failures.py": "it needs a build that trains",
     "sanitize.sh": "it takes names of test folders",
     "setup.sh": "it takes no name, and installs packages",
     "test.sh": "it takes no name; it runs all tests",
@@ -368,7 +369,7 @@ def passes_on(script, *first):
         expect_equal(call[1:], [part.format(checkout=world.checkout) for part in first] + [NAME, DASH])
 
 
-for name in ("checkpoint", "device_step", "embed", "messages", "roofline", "step"):
+for name in ("checkpoint", "delayed_network", "device_step", "embed", "messages", "roofline", "step"):
     passes_on(f"benchmark/{name}.sh", f"{{checkout}}/scripts/benchmark/{name}.py")
 passes_on("benchmark/certify.sh", "{checkout}/scripts/benchmark/certify/main.py")
 passes_on("benchmark/first_light.sh", "-m", "first_light")
@@ -411,6 +412,7 @@ def architectures(world):
         expect_equal(call[2:4], [f"{world.home}/{folder}", str(world.bin)])
 
 
+train_for("benchmark/fp8_learning.sh")
 train_for("benchmark/kernel_sets.sh")
 train_for("benchmark/learning.sh")
 
