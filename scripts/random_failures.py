@@ -33,7 +33,7 @@ KINDS = ("kill", "kill", "hang", "slow")  # killing is the commonest failure
 LOST_PEER = 5  # exit code
 TIMEOUT, FIRST_TIMEOUT = 8, 30  # parallel.timeout_seconds, parallel.first_step_timeout_seconds
 # Seconds in which the others end after they could notice: they also write a checkpoint's rest and their logs on a busy machine.
-LEAVE = 30
+LEAVE = 20
 SLOW = 1.0
 STEPS, SAVE_EVERY, LENGTH = 30, 5, 32
 
@@ -126,11 +126,13 @@ def fail_once(options, number, duration, expected):
         codes = run.wait(range(options.ranks), FIRST_TIMEOUT + LEAVE)
         good = codes == [0] * options.ranks
     else:
-        codes = run.wait(others, (FIRST_TIMEOUT if step == 0 else TIMEOUT) + LEAVE)
+        # A rank that is killed is noticed by its connections, at once.
+        notice = 0 if kind == "kill" else FIRST_TIMEOUT if step == 0 else TIMEOUT
+        codes = run.wait(others, notice + LEAVE)
         # A rank whose work was complete before the failure ends with 0.
         good = all(code == LOST_PEER or (code == 0 and step >= STEPS - 1) for code in codes)
     record |= {"codes": codes, "seconds": round(time.monotonic() - began, 2)}
-    record["named"] = f"rank {rank}" in run.text()
+    record["named"] = any(f"lost rank {rank} " in run.logs[other].read_text(errors="replace") for other in others)
     run.end()
     if not good:
         record["wrong"] = f"exit codes {codes}"
@@ -174,8 +176,7 @@ def main():
     options = parser.parse_args()
     options.output, options.programs = options.output.resolve(), options.programs.resolve()
     options.output.mkdir(parents=True, exist_ok=True)
-    if not (options.output / "experiment.json").exists():
-        write_experiment(options.output)
+    write_experiment(options.output)
     shutil.rmtree(options.output / "undisturbed", ignore_errors=True)
     began = time.monotonic()
     undisturbed = Run(options, options.output, "undisturbed")

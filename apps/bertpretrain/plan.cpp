@@ -116,11 +116,14 @@ struct Forecaster {
     explicit Forecaster(RequestedExperiment given)
         : experiment(std::move(given)), data(look_at_data(experiment.settings.data, false)) {}
 
-    RunPlan on(std::int64_t world_size, std::optional<std::int64_t> zero_stage = std::nullopt) const {
+    /// @param per_node ranks of a node
+    RunPlan on(std::int64_t world_size, std::optional<std::int64_t> zero_stage = std::nullopt, std::int64_t per_node = 1) const {
         RequestedExperiment asked = experiment;
         if (zero_stage) asked.settings.parallel.zero_stage = *zero_stage;
         Launch launch;
         launch.world_size = world_size;
+        launch.nodes = (world_size + per_node - 1) / per_node;
+        launch.in_stages = per_node > 1 && launch.nodes > 1 && world_size % per_node == 0;
         MachineFacts accelerators;
         accelerators.gpus = 1;
         return resolve(asked, launch, accelerators, data, nullptr);
@@ -128,7 +131,7 @@ struct Forecaster {
 
     /// For accelerators that this program does not run on, the pass has the tokens that their rate was measured with.
     RankMemory memory(const Accelerator& accelerator, std::int64_t world_size, std::int64_t zero_stage) const {
-        RunPlan plan = on(world_size, zero_stage);
+        RunPlan plan = on(world_size, zero_stage, accelerator.per_node);
         const ParameterLayout layout = layout_of(plan.settings.model, plan.settings.parallel.bucket_mib, world_size);
         const double most = memory_for_tensors(accelerator);
         RankMemory rank;
@@ -330,7 +333,7 @@ void add_machine_options(CLI::App& command, PlanArguments& arguments) {
         .add_option(
             "--network", arguments.networks,
             "The network between nodes: efa32, ndr8, hdr8, efa4, efa1, tcp, or NAME:GB/S[:MICROSECONDS]. Default: that of "
-            "the machines whose price is assumed")
+            "the machines whose price is assumed, or efa4")
         ->delimiter(',');
     command.add_option("--tflops", arguments.tflops, "TFLOP/s of the model's operations that an accelerator sustains")
         ->check(CLI::PositiveNumber);

@@ -124,7 +124,7 @@ PlannedStep as_done_by(const OtherProgram& program, PlannedStep step) {
     step.gradient_bytes = program.gradient_bytes;
     step.weight_bytes = program.weight_bytes;
     step.bucket_mib = program.bucket_mib;
-    step.in_stages = false;
+    step.in_stages = step.fp32_on_one_node = false;
     step.messages = 0;
     step.small_collectives = program.small_collectives;
     return step;

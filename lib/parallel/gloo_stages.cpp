@@ -73,7 +73,7 @@ void GlooReduction::exchange_sums() {
         };
     };
     tensors_->exchange("reduce-scatter between nodes", tag_of_rail_, in_turns(N, own, 1, with_peer(sums_NS_)),
-                       in_turns(N, own, -1, with_peer(of_rail_NS_)))();
+                       in_turns(N, own, -1, with_peer(of_rail_NS_)), /*waits_for_others=*/true)();
 }
 
 void GlooReduction::finish(const at::Tensor& output) const {
@@ -93,7 +93,7 @@ std::function<void()> gather_over(const std::shared_ptr<GlooTensors>& tensors, c
                 return parts;
             });
         };
-        return tensors->exchange("all-gather", tag_of_node, with_peer(true), with_peer(false));
+        return tensors->exchange("all-gather", tag_of_node, with_peer(true), with_peer(false), /*waits_for_others=*/N > 1);
     };
     const auto along_rail = [&](bool sends) {
         return in_turns(N, route->rank_on_rail(), sends ? 1 : -1, [&](std::int64_t n) {

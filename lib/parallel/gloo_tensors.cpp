@@ -20,13 +20,13 @@ GlooTensors::GlooTensors(const MeetingPlace& place, std::int64_t rank, std::int6
 int GlooTensors::take_tag() { return next_tag_++ % tags; }
 
 std::function<void()> GlooTensors::exchange(const char* what, int tag, const std::vector<Transfer>& sends,
-                                            const std::vector<Transfer>& receives) {
+                                            const std::vector<Transfer>& receives, bool waits_for_others) {
     std::vector<std::function<void()>> arrivals;
     std::vector<at::Tensor> to_itself, from_itself;
     // All receives begin before any send.
     for (const auto& [tensor, from] : receives) {
         if (from == rank_) from_itself.push_back(tensor);
-        else arrivals.push_back((from < rank_ ? upwards_ : downwards_).receive(what, tensor, from, tag));
+        else arrivals.push_back((from < rank_ ? upwards_ : downwards_).receive(what, tensor, from, tag, waits_for_others));
     }
     for (const auto& [tensor, to] : sends) {
         if (to == rank_) to_itself.push_back(tensor);

@@ -38,8 +38,9 @@ public:
     /// Sends and receives tensors, contiguous and not empty. What this rank sends to itself is copied at once; the order of the
     /// transfers decides which of its tensors goes to which, as between any two ranks with the same tag.
     /// @param what the operation, for error messages
+    /// @param waits_for_others whether peers may have to wait for other ranks before they can send, as GlooGroup's
     std::function<void()> exchange(const char* what, int tag, const std::vector<Transfer>& sends,
-                                   const std::vector<Transfer>& receives);
+                                   const std::vector<Transfer>& receives, bool waits_for_others = false);
 
     /// tensor = the sum of all ranks' tensors, by Gloo's own all-reduce. Sends 2 (W - 1) / W of the tensor. All ranks begin the
     /// same all-reduces in the same order.

@@ -34,6 +34,7 @@ public:
     void broadcast_from_first(std::span<std::byte> bytes) override { messages_.broadcast_from_first(bytes); }
     void set_timeout(std::chrono::milliseconds timeout) override;
     Traffic traffic() const override;
+    NodeRoute route() const override { return *route_; }
     std::unique_ptr<ControlGroup> connect_again(const std::string& name) override { return messages_.connect_again(name); }
 
 private:

@@ -47,6 +47,11 @@ struct Launch {
 
     bool forces_world = false;  ///< whether a world of one connects to itself: see force_world_variable
 
+    /// Known when the ranks are connected (NodeRoute): nodes with different names, and whether tensors go in two stages. 0: not
+    /// yet.
+    std::int64_t nodes = 0;
+    bool in_stages = false;
+
     bool on_one_host() const { return local_world_size == world_size; }
 };
 

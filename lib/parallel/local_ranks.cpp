@@ -25,6 +25,7 @@
 #include "core/signals.h"
 #include "core/threads/physical_cores.h"
 #include "parallel/launch_environment.h"
+#include "parallel/nccl_environment.h"
 
 namespace bertpretrain {
 namespace {
@@ -71,6 +72,9 @@ private:
 std::vector<std::string> environment_of(std::int64_t rank, std::int64_t ranks, int store, std::int64_t attempt) {
     std::vector<std::string> variables;
     for (char** one = environ; *one != nullptr; ++one) variables.emplace_back(*one);
+    for (const NcclVariable& set : nccl_environment())  // each rank sets these itself, and knows that it did
+        if (!set.reason.empty())
+            std::erase_if(variables, [&](const std::string& one) { return one.starts_with(set.name + "="); });
     const auto add = [&](const std::string& name, const auto& value) {
         const std::string beginning = name + "=";
         std::erase_if(variables, [&](const std::string& one) { return one.starts_with(beginning); });

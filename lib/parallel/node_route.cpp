@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "core/environment.h"
 #include "core/host_name.h"
+#include "core/strings.h"
 
 namespace bertpretrain {
 namespace {
@@ -41,6 +43,7 @@ NodeRoute::NodeRoute(const std::vector<std::string>& node_of_rank, std::int64_t 
         place = found - ranks.begin();
     }
     for (std::vector<std::int64_t>& rail : rails) std::sort(rail.begin(), rail.end());
+    named_nodes = std::ssize(std::set<std::string>(node_of_rank.begin(), node_of_rank.end()));
 }
 
 std::int64_t NodeRoute::rank_on_rail() const {
@@ -52,6 +55,17 @@ std::vector<std::int64_t> NodeRoute::by_rail() const {
     std::vector<std::int64_t> ranks;
     for (const std::vector<std::int64_t>& rail : rails) ranks.insert(ranks.end(), rail.begin(), rail.end());
     return ranks;
+}
+
+std::string NodeRoute::text() const {
+    if (nodes() == 1) return "";
+    std::vector<std::string> texts;
+    for (const std::vector<std::int64_t>& rail : rails) {
+        std::vector<std::string> ranks;
+        for (const std::int64_t rank : rail) ranks.push_back(std::to_string(rank));
+        texts.push_back(join(ranks, " "));
+    }
+    return join(texts);
 }
 
 }  // namespace bertpretrain

@@ -21,6 +21,7 @@ struct NodeRoute {
     std::vector<std::int64_t> node;                ///< the ranks of this rank's node, ascending
     std::vector<std::vector<std::int64_t>> rails;  ///< rails[place]: a rank per node, ascending; as many rails as ranks of a node
     std::int64_t place = 0;                        ///< of this rank on its node
+    std::int64_t named_nodes = 1;                  ///< different names, whether there are two stages or one
 
     /// @param node_of_rank node_name() of every rank
     NodeRoute(const std::vector<std::string>& node_of_rank, std::int64_t rank);
@@ -32,6 +33,8 @@ struct NodeRoute {
     std::int64_t ranks_per_node() const { return std::ssize(node); }
     /// Returns all ranks in the order of their rails.
     std::vector<std::int64_t> by_rail() const;
+    /// Returns the rails as "0 2, 1 3": what decides the order of sums; "" in one stage.
+    std::string text() const;
 };
 
 }  // namespace bertpretrain

@@ -12,6 +12,7 @@
 #include <ATen/core/Tensor.h>
 
 #include "parallel/control_group.h"
+#include "parallel/node_route.h"
 
 namespace bertpretrain {
 
@@ -66,6 +67,9 @@ public:
     virtual bool communicates() const { return true; }
 
     virtual Traffic traffic() const { return {}; }
+
+    /// Returns the way that tensors take between nodes. The default: all ranks are one node.
+    virtual NodeRoute route() const { return {std::vector<std::string>(static_cast<std::size_t>(size())), rank()}; }
 
     /// Returns a control group of the same ranks with connections of its own, for another thread. All ranks call it together.
     /// @param name identifies these connections among those that are made at the same time

@@ -94,8 +94,7 @@ MemoryPlan plan_memory(const RunPlan& plan, const ParameterLayout& layout, std::
     for (std::size_t i = 0; i < layout.buckets().size(); ++i)
         largest[i % 2] = std::max(largest[i % 2], static_cast<std::uint64_t>(layout.buckets()[i].elements()));
     // In two stages, the sums of a host need as much room again where it has two ranks, and less where it has more.
-    const bool in_stages = plan.parallel.ranks_of_host > 1 && plan.parallel.world_size > plan.parallel.ranks_of_host;
-    const std::uint64_t rooms = in_stages && (!plan.compute.on_gpu || parts == 2) ? 2 : 1;
+    const std::uint64_t rooms = plan.parallel.in_stages && (!plan.compute.on_gpu || parts == 2) ? 2 : 1;
     memory.transfer = (largest[0] + largest[1]) * (rooms * parts + rounded_copy);
     // Gloo and the heaps of its threads hold copies of their own; measured on two ranks
     memory.program += std::max(largest[0], largest[1]) * 4 * 5 / 2;

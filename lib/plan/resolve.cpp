@@ -318,7 +318,8 @@ void resolve_parallel(Resolution& r) {
     ParallelPlan& parallel = r.plan.parallel;
     parallel.world_size = r.launch.world_size;
     parallel.ranks_of_host = r.launch.local_world_size;
-    const bool several_hosts = parallel.world_size > parallel.ranks_of_host;
+    parallel.in_stages = r.launch.in_stages;
+    const bool several_hosts = r.launch.nodes > 0 ? r.launch.nodes > 1 : parallel.world_size > parallel.ranks_of_host;
     const bool rounds = asked.reduce_dtype == ReduceType::bf16 || (asked.reduce_dtype == ReduceType::automatic && several_hosts);
     parallel.reduce_dtype = rounds ? at::kBFloat16 : at::kFloat;
     parallel.fp32_on_one_host = asked.reduce_dtype == ReduceType::automatic;

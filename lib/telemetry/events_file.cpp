@@ -60,6 +60,7 @@ RunEvent event_of(const nlohmann::json& line) {
     event.samples_per_epoch = line.value("samples_per_epoch", std::int64_t{0});
     event.settings = line.value("settings", std::string());
     event.computed_by = line.value("computed_by", std::string());
+    event.sums = line.value("sums", std::string());
     event.lost_steps = line.value("lost_steps", std::int64_t{0});
     event.lost_until = line.value("lost_until", 0.0);
     event.elapsed_seconds = line.value("elapsed_seconds", -1.0);

@@ -46,10 +46,11 @@ struct RunEvent {
     std::int64_t step = 0;
     std::int64_t ranks = 0;              ///< in a start or resume; 0 if the line has none
     std::int64_t samples_per_epoch = 0;  ///< likewise
-    std::string settings, computed_by;   ///< likewise (train/audit/run_sessions.h); may be empty
-    std::int64_t lost_steps = 0;         ///< in "lost", which follows a resume: number of steps to repeat
-    double lost_until = 0;               ///< end time of the last of them, in seconds since 1970 UTC
-    double lost_until_elapsed = -1;      ///< the same as elapsed_seconds, counted from the start that ran them
+    /// Likewise (train/audit/run_sessions.h); may be empty.
+    std::string settings, computed_by, sums;
+    std::int64_t lost_steps = 0;     ///< in "lost", which follows a resume: number of steps to repeat
+    double lost_until = 0;           ///< end time of the last of them, in seconds since 1970 UTC
+    double lost_until_elapsed = -1;  ///< the same as elapsed_seconds, counted from the start that ran them
 };
 
 /// Returns all events of a run in order. The file may still be written to. Skips lines that cannot be parsed, and lines with

@@ -195,7 +195,10 @@ DataFacts decide_plan(TrainerParts& parts, const RequestedExperiment& experiment
     together(*parts.world, [&] {
         data = look_at_data(experiment.settings.data, experiment.settings.evaluation.every_steps > 0);
         Launch connected = parts.launch;
+        const NodeRoute route = parts.world->route();
         connected.world_size = parts.world->size();
+        connected.nodes = route.named_nodes;
+        connected.in_stages = route.nodes() > 1;
         parts.plan = resolve(experiment, connected, look_at_machine(), data, kept);
         check(parts.plan.compute.on_gpu == device.is_cuda(), "the plan and the opened device differ");
     });

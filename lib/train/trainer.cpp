@@ -476,6 +476,7 @@ void Trainer::restore() {
         nlohmann::ordered_json details{{"step", step_}, {"ranks", parts_.world->size()}};
         details["settings"] = settings_digest(write_config(parts_.plan.settings));
         details["computed_by"] = computed_by(parts_.parameters->device());
+        if (const std::string sums = sums_of(parts_.plan, parts_.world->route()); !sums.empty()) details["sums"] = sums;
         add_sources(details, parts_.plan.data, *parts_.loader);
         records_->event(point ? "resume" : "start", std::move(details));
         if (!changed.empty())

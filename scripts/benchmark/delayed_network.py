@@ -35,8 +35,8 @@ class Nodes:
         self.relay = subprocess.Popen([program("delay_relay"), str(microseconds), *self.links], stdout=subprocess.PIPE, text=True)
         assert self.relay.stdout.readline() == "ready\n"
         for number, (name, link) in enumerate(zip(self.names, self.links)):
-            sh(f"ip netns add {name}; ip link set {link} netns {name}; ip -n {name} link set lo up; ip -n {name} link set {link} mtu {MTU}; "
-               f"ip -n {name} addr add 10.78.0.{number + 1}/24 dev {link}; ip -n {name} link set {link} up txqueuelen 10000")
+            sh(f"ip netns add {name} && ip link set {link} netns {name} && ip -n {name} link set lo up && ip -n {name} link set {link} mtu {MTU} "
+               f"&& ip -n {name} addr add 10.78.0.{number + 1}/24 dev {link} && ip -n {name} link set {link} up txqueuelen 10000")
             if megabytes_per_second:
                 sh(f"tc -n {name} qdisc add dev {link} root tbf rate {round(8e6 * megabytes_per_second)} burst {4 * MTU} limit 100000000")
 
@@ -124,9 +124,10 @@ def main():
     options = parser.parse_args()
     if os.geteuid() != 0:
         raise SystemExit("delayed_network: needs root, for network namespaces")
-    pair = Nodes(2, options.microseconds, 0)
-    print(f"ping between two nodes: {pair.round_trip():.0f} us there and back; the relay delays each way by {options.microseconds} us")
-    pair.remove()
+    with contextlib.ExitStack() as cleanup:
+        pair = Nodes(2, options.microseconds, 0)
+        cleanup.callback(pair.remove)
+        print(f"ping between two nodes: {pair.round_trip():.0f} us there and back; the relay delays each way by {options.microseconds} us")
     errors, table = [], []
     with tempfile.TemporaryDirectory() as scratch:
         folder = pathlib.Path(scratch)

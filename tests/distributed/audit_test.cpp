@@ -7,7 +7,9 @@
 #include "checkpoint/checkpoint_store.h"
 #include "core/concat.h"
 #include "support/catch.h"
+#include "support/free_port.h"
 #include "support/made_once.h"
+#include "support/process.h"
 #include "system/small_run.h"
 #include "telemetry/metrics_chain.h"
 
@@ -229,4 +231,20 @@ TEST_CASE("an audit of steps that cannot be computed is refused with the reason"
     REQUIRE(train(config, pruned, "--set schedule.total_steps=4").exit_code == 0);
     REQUIRE(train(config, pruned, "--set schedule.total_steps=8 --set optimizer.learning_rate=0.002").exit_code == 0);
     refuse(pruned, "--steps 2:3", 2, {"the settings of step 1 are not known"});
+}
+
+TEST_CASE("sums that another division of the ranks into nodes adds in another order are compared within the bound") {
+    NEEDS_TRAIN();
+    const TemporaryFolder folder;
+    const fs::path config = write_experiment(folder, {{"schedule", {{"total_steps", 8}}}});
+    const int port = free_port();
+    std::vector<std::unique_ptr<Process>> ranks;
+    for (int rank = 0; rank < 4; ++rank)
+        ranks.push_back(std::make_unique<Process>(
+            concat("env OMP_NUM_THREADS=1 BERTPRETRAIN_NODE=node", rank / 2, " RANK=", rank, " LOCAL_RANK=", rank,
+                   " WORLD_SIZE=4 LOCAL_WORLD_SIZE=4 MASTER_ADDR=127.0.0.1 MASTER_PORT=", port, " ",
+                   train_command(config, folder / "run"))));
+    for (const auto& rank : ranks) REQUIRE(rank->wait() == 0);
+    CHECK(read_text(folder / "run/events.jsonl").find("\"sums\":\"fp32 over 0 2, 1 3\"") != std::string::npos);
+    CHECK(audit_json(folder / "run", 0, "--local-ranks 4").at("verdict") == "within_bound");
 }

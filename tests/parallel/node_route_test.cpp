@@ -1,9 +1,13 @@
 #include "parallel/node_route.h"
 
+#include <atomic>
+#include <future>
 #include <numeric>
+#include <set>
 
 #include <ATen/ATen.h>
 
+#include "core/error.h"
 #include "support/catch.h"
 #include "support/run_gloo_ranks.h"
 
@@ -50,6 +54,8 @@ TEST_CASE("a rank exchanges with the ranks of its node, then with the ranks of t
     CHECK(any.rails == std::vector<Ranks>{{0, 1, 3}, {2, 4, 5}});
     CHECK(any.rail() == Ranks{2, 4, 5});
     CHECK(any.by_rail() == Ranks{0, 1, 3, 2, 4, 5});
+    CHECK(any.text() == "0 1 3, 2 4 5");
+    CHECK(any.named_nodes == 3);
 }
 
 TEST_CASE("nodes of one rank, and nodes with different numbers of ranks, count as one node") {
@@ -61,6 +67,8 @@ TEST_CASE("nodes of one rank, and nodes with different numbers of ranks, count a
         CHECK(route.node == all);
         CHECK(route.by_rail() == all);
         CHECK(route.place == std::ssize(nodes) - 1);
+        CHECK(route.text().empty());
+        CHECK(route.named_nodes == std::ssize(std::set<std::string>(nodes.begin(), nodes.end())));
     }
 }
 
@@ -114,6 +122,28 @@ TEST_CASE("operations in two stages keep their order when several are in flight,
                                   at::arange(own).add(rank * own).mul(ranks).add(b * 21).to(at::kFloat)),
                         "a sum of another bucket");
     });
+}
+
+TEST_CASE("a rank that hangs on another node is not looked for among the healthy ranks that wait for it") {
+    std::promise<void> others_left;
+    std::atomic<int> left = 0;
+    std::string said_by_0;
+    CHECK_THROWS_AS(run_gloo_nodes({"a", "a", "b", "b"},
+                                   [&](World& world) {
+                                       world.set_timeout(std::chrono::milliseconds(1500));
+                                       if (world.rank() == 3) return others_left.get_future().wait();
+                                       try {
+                                           world.reduce_scatter(at::zeros({400}), at::zeros({100}))->wait();
+                                       } catch (const DistributedError& error) {
+                                           if (world.rank() == 0) said_by_0 = error.what();
+                                           if (++left == 3) others_left.set_value();
+                                           throw;
+                                       }
+                                   }),
+                    DistributedError);
+    INFO(said_by_0);
+    CHECK(said_by_0.find("lost rank 2") == std::string::npos);
+    CHECK(said_by_0.find("between nodes") != std::string::npos);
 }
 
 TEST_CASE("each rank sends as many bytes in two stages as in one") {

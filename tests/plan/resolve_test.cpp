@@ -148,12 +148,13 @@ TEST_CASE("bf16 gradients are kept where several ranks share the optimizer") {
 }
 
 TEST_CASE("gradients are sent in fp32 or bf16 as asked, and by auto in bf16 on several hosts only") {
-    const auto on = [](ReduceType type, std::int64_t ranks_of_host) {
+    const auto on = [](ReduceType type, std::int64_t ranks_of_host, std::int64_t nodes = 0) {
         ExperimentConfig experiment = small();
         experiment.parallel.reduce_dtype = type;
         Launch launch;
         launch.world_size = 4;
         launch.local_world_size = ranks_of_host;
+        launch.nodes = nodes;
         return resolve(experiment, launch, MachineFacts{}, {}, nullptr);
     };
     CHECK(on(ReduceType::fp32, 2).parallel.reduce_dtype == at::kFloat);
@@ -162,6 +163,8 @@ TEST_CASE("gradients are sent in fp32 or bf16 as asked, and by auto in bf16 on s
     CHECK(said(on(ReduceType::automatic, 4), "parallel.reduce_dtype") ==
           "\"fp32\" (auto: one host, whose ranks exchange gradients quickly)");
     CHECK(on(ReduceType::automatic, 2).parallel.reduce_dtype == at::kBFloat16);
+    CHECK(on(ReduceType::automatic, 2, /*nodes=*/1).parallel.reduce_dtype == at::kFloat);  // known when the ranks are connected
+    CHECK(on(ReduceType::automatic, 4, /*nodes=*/2).parallel.reduce_dtype == at::kBFloat16);
     CHECK(said(on(ReduceType::automatic, 2), "parallel.reduce_dtype") ==
           "\"bf16\" (auto: several hosts: halves what each sends to the others)");
 }

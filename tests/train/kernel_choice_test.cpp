@@ -95,7 +95,7 @@ TEST_CASE("a run whose kernels are wrong and throw names them, falls back, and l
     INFO(log);
     CHECK(says(log, {"bias + GELU by \"ours\" on cpu: wrong: the output differs by 1.0e-02", "rounding explains at most 3.0e-06",
                      "attention by \"ours\" on cpu: failed: no kernel image is available", "This run uses \"reference\" instead",
-                     "GPU kernels       6 proven, 2 fell back", "going on from step 3"}));
+                     "GPU kernels       7 proven, 2 fell back", "going on from step 3"}));
     const json state = json::parse(read_text(folder / "run/checkpoints/step_00000003/training_state.json"));
     CHECK(state.at("gpu_kernels").at("attention") == "reference");
     CHECK(says(read_text(folder / "run/events.jsonl"), {"\"gpu_kernels\"", "\"microseconds\""}));

@@ -23,10 +23,10 @@ namespace {
 
 using Work = c10::intrusive_ptr<c10d::Work>;
 
-/// Its environment is nccl_environment.h's. Operations run on a side stream, which waits for the compute stream where an operation begins. The compute stream waits where
-/// wait() is called; the host never waits. fp32 is summed by NCCL, in an order that depends on the machine's topology; bf16 is
-/// exchanged in the two stages of a NodeRoute and accumulated in fp32 in rank order. One all-to-all among all ranks would send as
-/// many bytes out of a node as it has ranks times what a ring sends.
+/// Its environment is nccl_environment.h's. Operations run on a side stream, which waits for the compute stream where an
+/// operation begins. The compute stream waits where wait() is called; the host never waits. fp32 is summed by NCCL, in an order
+/// that depends on the machine's topology; bf16 is exchanged in the two stages of a NodeRoute and accumulated in fp32 in rank
+/// order. One all-to-all among all ranks would send as many bytes out of a node as it has ranks times what a ring sends.
 class NcclWorld final : public World {
 public:
     NcclWorld(const MeetingPlace& place, const NcclRank& rank)
@@ -101,6 +101,8 @@ public:
         messages_.set_timeout(timeout);
         group_->setTimeout(timeout);
     }
+
+    NodeRoute route() const override { return route_; }
 
     /// Counts the tensor operations that the GPU has completed; a step waits for the GPU before it calls this.
     Traffic traffic() const override {

@@ -209,7 +209,7 @@ DocumentFormat format_of(std::string_view head, const std::string& name, const I
                       true});
     if (asked == "text") return {.kind = Kind::text};
     const auto named = named_separator(separator_line(few), name, asked, asked == "csv" || asked == "tsv" || ends_in_table(name));
-    few.remove_prefix(begin_of_header(few));
+    if (named) few.remove_prefix(begin_of_header(few));
     if (asked == "tsv") return {.kind = Kind::table, .delimiter = '\t'};
     const char delimiter = delimiter_of(few, name, settings.text_field, named);
     if (asked == "csv") return {Kind::table, named ? *named : delimiter == ';' ? ';' : ','};

@@ -88,6 +88,12 @@ std::string computed_by(at::Device device) {
                   ", ", program.version, " (", program.commit, ")");
 }
 
+std::string sums_of(const RunPlan& plan, const NodeRoute& route) {
+    const bool rounds = plan.parallel.world_size > 1 && plan.parallel.reduce_dtype == at::kBFloat16;
+    if (route.nodes() == 1) return rounds ? "bf16" : "";
+    return concat(rounds ? "bf16" : "fp32", " over ", route.text());
+}
+
 std::string settings_digest(const nlohmann::json& settings) { return hexadecimal(sha256(settings.dump())); }
 
 std::vector<std::string> settings_that_change_bits(const ExperimentConfig& a, const ExperimentConfig& b) {
@@ -101,7 +107,7 @@ RunSessions::RunSessions(const RunPaths& run) : folder_(run.folder()) {
     const std::map<std::string, ExperimentConfig> found = settings_in(run);
     for (const RunEvent& event : read_events(run.events())) {
         if (event.name != "start" && event.name != "resume") continue;
-        RunSession session{event.step, event.ranks, event.computed_by, {}, true};
+        RunSession session{event.step, event.ranks, event.computed_by, {}, true, event.sums};
         if (event.settings.empty()) {
             session.knows_settings = compute_the_same(found);
             session.settings = found.begin()->second;

@@ -8,7 +8,9 @@
 #include <c10/core/Device.h>
 #include <nlohmann/json_fwd.hpp>
 
+#include "parallel/node_route.h"
 #include "plan/experiment_config.h"
+#include "plan/run_plan.h"
 #include "telemetry/run_paths.h"
 
 namespace bertpretrain {
@@ -20,6 +22,10 @@ std::string kernels_on(at::Device device);
 /// Empty on a GPU, where equal bits are not promised.
 std::string computed_by(at::Device device);
 
+/// Returns what decides the bits of sums over ranks besides their number: the type of gradients on the wire and the way between
+/// nodes, as "bf16 over 0 2, 1 3"; "" for fp32 in one stage.
+std::string sums_of(const RunPlan& plan, const NodeRoute& route);
+
 /// Returns the SHA-256 of settings as 64 hex digits, independent of the order of keys and of white space.
 std::string settings_digest(const nlohmann::json& settings);
 
@@ -30,6 +36,7 @@ struct RunSession {
     std::string computed_by;
     ExperimentConfig settings;
     bool knows_settings = true;
+    std::string sums{};  ///< sums_of()
 };
 
 class RunSessions {

@@ -154,7 +154,8 @@ public:
 private:
     static bool computes_as(const RunSession& session, const TrainerParts& parts) {
         return !session.computed_by.empty() && session.computed_by == computed_by(parts.parameters->device()) &&
-               session.ranks == parts.world->size() && settings_that_change_bits(session.settings, parts.plan.settings).empty();
+               session.ranks == parts.world->size() && session.sums == sums_of(parts.plan, parts.world->route()) &&
+               settings_that_change_bits(session.settings, parts.plan.settings).empty();
     }
 
     /// Where each micro-batch has a mean of its own, micro-batches of another size give other losses.
