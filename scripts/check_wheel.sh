@@ -1,18 +1,20 @@
 #!/usr/bin/env bash
 # Installs the wheel into bare virtual environments (in build/clean_wheel), one without PyTorch and one for each version of it, and runs
-# there: refusals, data, a training that is killed and resumed, evaluation, export:
-#   scripts/check_wheel.sh [--wheel FILE] [--steps N] [MINOR...]     MINOR: versions of PyTorch, as 2.11; default: all of the wheel's
-# Builds the wheel, for these versions, unless FILE is given. Needs a reachable package index, and 5 to 8 GB for each version. The environments are kept for
-# the next time, without the wheel. Prints minutes and megabytes, and the loss of the last step, which may differ between versions.
+# there: refusals, data, a training that is killed and resumed, evaluation, export. Then it compares what the versions train, to the last
+# bit (scripts/portable/compare_training.sh), with the version of scripts/requirements.txt if it is among them, else with the first.
+#   scripts/check_wheel.sh [--wheel FILE] [--steps N] [--discard] [MINOR...]     MINOR: versions of PyTorch, as 2.11; default: all of the wheel's
+# Builds the wheel, for these versions, unless FILE is given. Needs a reachable package index, and 5 to 8 GB for each version. The environments
+# are kept for the next time, without the wheel; --discard deletes each after its checks. Prints minutes, megabytes and losses.
 set -euo pipefail
 case ${1-} in -h | --help) sed -n '2,/^[^#]/s/^# //p' "$0"; exit ;; esac
-wheel='' steps=60
+wheel='' steps=60 discard=no
 minors=()
 while (($#)); do
   case "$1" in
     --wheel) wheel=$(realpath -m -- "${2:?--wheel needs a file}"); shift 2 ;;
     --steps) steps=${2:?--steps needs a number}; shift 2 ;;
-    -*) echo "check_wheel: unknown option '$1'; known: --wheel FILE, --steps N" >&2; exit 2 ;;
+    --discard) discard=yes; shift ;;
+    -*) echo "check_wheel: unknown option '$1'; known: --wheel FILE, --steps N, --discard" >&2; exit 2 ;;
     *) minors+=("$1"); shift ;;
   esac
 done
@@ -128,6 +130,11 @@ left=$(find "$place" -path '*bertpretrain*' -not -type d)
 [[ -z $left ]] || give_up "pip uninstall left $left"
 say "without PyTorch: refused with one message; installed and uninstalled"
 
+pinned=$(sed -n 's/^torch==\([0-9]*\.[0-9]*\).*/\1/p' scripts/requirements.txt)
+if [[ " ${minors[*]} " == *" $pinned "* ]]; then  # comes first: the others are compared with it
+  mapfile -t minors < <(echo "$pinned"; printf '%s\n' "${minors[@]}" | grep -vxF "$pinned" || true)
+fi
+rm -rf "$folder/comparison"
 for minor in "${minors[@]}"; do
   release=$(sed -n "s/^$minor //p" "$list")
   [[ -n $release ]] || give_up "PyTorch $minor is not in $list"
@@ -139,7 +146,10 @@ for minor in "${minors[@]}"; do
   (cd "$work" && prove_in "$place")
   check_start "$place/bin/bertpretrain" --version
   say "PyTorch $minor: installed in $installed s, all in $((SECONDS - begin)) s; last loss: $(grep -o '"loss": *[0-9.]*' "$work/run/metrics.jsonl" | tail -1)"
+  scripts/portable/compare_training.sh "$folder/comparison" "$place/bin/bertpretrain" ||
+    give_up "PyTorch $minor: the training differs from that of PyTorch ${minors[0]}"
   "$place/bin/python" -m pip uninstall --quiet --yes bertpretrain
   rm -rf "$work"
+  if [[ $discard == yes ]]; then rm -rf "$place"; fi
 done
 say "passed: PyTorch ${minors[*]}"

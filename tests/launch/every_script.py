@@ -225,6 +225,29 @@ def bill_of_materials(world):
         expect("libexpat1-dev" in names, f"components: {names}")
 
 
+def stand_in_for_training(world, folder, version, loss):
+    """A bertpretrain that writes the numbers of one step, and the files of two checkpoints, into the folder after --output."""
+    world.stand_in(world.home / folder / "bertpretrain_data")
+    world.stand_in(world.home / folder / "bertpretrain", f"""
+if [[ $1 == --version ]]; then echo "libtorch {version}"; exit; fi
+while [[ $1 != --output ]]; do shift; done
+for step in 30 60; do mkdir -p "$2/checkpoints/step_000000$step"; touch "$2/checkpoints/step_000000$step/"{{model,optimizer}}.pt; done
+echo '{{"step":60,"samples":9,"loss":{loss},"mlm_loss":1,"grad_norm":2.5,"mfu":1}}' >"$2/metrics.jsonl"
+echo "going on from step 30"
+""")
+    return world.home / folder / "bertpretrain"
+
+
+@case("portable/compare_training.sh")
+def compare_training(world):
+    first, equal = stand_in_for_training(world, NAME, "1.0", 3.25), stand_in_for_training(world, DASH, "1.1", 3.25)
+    found = world.run("portable/compare_training.sh", f"./{DASH}out", first.relative_to(world.home), equal)
+    expect_equal(found.count("equal to libtorch 1.0; loss of step 60: 3.25"), 16)
+    other = stand_in_for_training(world, f"{NAME}2", "1.2", 3.5)
+    found = world.run("portable/compare_training.sh", f"./{DASH}out", other, code=1)
+    expect("libtorch 1.2, fp32: step, loss and gradient norm of the reference: 60 3.25 2.5; loss of step 60: 3.5" in found, found)
+
+
 @case("portable/lower_versions.py")
 def lower_versions(world):
     for folder in (NAME, f"./{DASH}"):
