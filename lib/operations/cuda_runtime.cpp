@@ -31,4 +31,10 @@ void forget_cuda_error() {
     if (const auto forget = runtime_function<int()>("cudaGetLastError")) forget();
 }
 
+std::size_t free_gpu_memory() {
+    std::size_t free = 0, total = 0;
+    const auto info = runtime_function<int(std::size_t*, std::size_t*)>("cudaMemGetInfo");
+    return info != nullptr && info(&free, &total) == 0 ? free : 0;
+}
+
 }  // namespace bertpretrain

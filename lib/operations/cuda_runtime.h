@@ -16,4 +16,7 @@ void unlock_pages(void* begin);
 /// nothing without CUDA.
 void forget_cuda_error();
 
+/// Returns the free bytes of the current GPU (cudaMemGetInfo), or 0 without CUDA.
+std::size_t free_gpu_memory();
+
 }  // namespace bertpretrain

@@ -3,11 +3,14 @@
 #include <algorithm>
 #include <fstream>
 #include <limits>
+#include <optional>
 #include <string>
 
 #include <c10/core/CachingDeviceAllocator.h>
 
 #include "core/threads/cgroup.h"
+#include "core/torch_versions.h"
+#include "operations/cuda_runtime.h"
 
 namespace bertpretrain {
 namespace fs = std::filesystem;
@@ -37,7 +40,8 @@ std::uint64_t available_host_memory(const fs::path& root) {
 
 std::uint64_t available_memory(at::Device device) {
     if (device.is_cpu()) return available_host_memory();
-    return c10::getDeviceAllocator(device.type())->getMemoryInfo(device.index()).first;
+    const std::optional<std::size_t> bytes = free_bytes_of(*c10::getDeviceAllocator(device.type()), device.index());
+    return bytes ? *bytes : free_gpu_memory();
 }
 
 }  // namespace bertpretrain

@@ -9,9 +9,11 @@
 #include <torch/csrc/distributed/c10d/PrefixStore.hpp>
 #include <torch/csrc/distributed/c10d/ProcessGroupGloo.hpp>
 
+#include "core/environment.h"
 #include "core/error.h"
 #include "core/output/guard.h"
 #include "core/strings.h"
+#include "core/torch_versions.h"
 #include "parallel/listening_socket.h"
 
 namespace bertpretrain {
@@ -26,7 +28,9 @@ at::Tensor as_bytes(const at::Tensor& tensor) { return tensor.view(at::kByte); }
 using Options = c10d::ProcessGroupGloo::Options;
 
 c10::intrusive_ptr<Options> options_for(const std::string& address, std::chrono::milliseconds timeout) {
-    if (address.empty()) return Options::create_default(timeout);
+    if (address.empty())
+        return default_gloo_options<c10d::ProcessGroupGloo>(timeout, environment_variable("GLOO_SOCKET_IFNAME").value_or(""),
+                                                            c10d::getDefaultGlooLazyInit());
     auto options = Options::create(timeout);
     options->devices.push_back(c10d::ProcessGroupGloo::createDeviceForHostname(address));
     return options;
