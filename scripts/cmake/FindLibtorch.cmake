@@ -2,7 +2,7 @@
 # toolkit even for a CPU program; this module requires only what we use.
 #   Libtorch::torch        include folders, libraries, definitions
 #   LIBTORCH_CUDA          true when the wheel has its CUDA half and nvcc was found
-#   LIBTORCH_CUDA_HEADERS  true when the CUDA runtime's headers were found
+#   LIBTORCH_CUDA_HEADERS  true when the CUDA runtime's headers were found, in LIBTORCH_CUDA_INCLUDES
 if(NOT LIBTORCH_ROOT)
   file(GLOB LIBTORCH_ROOT "${CMAKE_SOURCE_DIR}/.venv/lib/python3.*/site-packages/torch")
 endif()
@@ -19,12 +19,22 @@ find_library(LIBTORCH_CUDA_LIBRARY torch_cuda PATHS "${LIBTORCH_ROOT}/lib" NO_DE
 file(GLOB LIBTORCH_CUDA_FOLDER "${LIBTORCH_ROOT}/../nvidia/cu[0-9]*")
 find_program(NVCC nvcc HINTS "${LIBTORCH_CUDA_FOLDER}/bin" PATHS /usr/local/cuda/bin)
 get_filename_component(nvcc_folder "${NVCC}" DIRECTORY)
-# The runtime's headers include crt/ and nv/, which come in separate wheels: a folder without them does not compile.
-set(cuda_includes "${LIBTORCH_CUDA_FOLDER}/include" "${nvcc_folder}/../include" /usr/local/cuda/include)
-find_path(CUDA_RUNTIME_INCLUDE crt/host_config.h PATHS ${cuda_includes} NO_DEFAULT_PATH)
-find_path(CUDA_CCCL_INCLUDE nv/target HINTS "${CUDA_RUNTIME_INCLUDE}" PATH_SUFFIXES cccl)
+# The runtime's headers include crt/ and nv/, which come in separate wheels: a folder without them does not compile. CUDA 12's wheels have
+# a folder each, which scripts/portable/build.sh installs.
+file(GLOB separate_includes "${LIBTORCH_ROOT}/../nvidia/*/include")
+find_path(CUDA_RUNTIME_INCLUDE cuda_runtime_api.h PATHS "${LIBTORCH_ROOT}/../nvidia/cuda_runtime/include" NO_DEFAULT_PATH)
+if(CUDA_RUNTIME_INCLUDE)
+  find_path(CUDA_CRT_INCLUDE crt/host_config.h PATHS ${separate_includes} NO_DEFAULT_PATH)
+  find_path(CUDA_CCCL_INCLUDE nv/target PATHS ${separate_includes} NO_DEFAULT_PATH)
+  set(LIBTORCH_CUDA_INCLUDES ${separate_includes})
+else()
+  set(cuda_includes "${LIBTORCH_CUDA_FOLDER}/include" "${nvcc_folder}/../include" /usr/local/cuda/include)
+  find_path(CUDA_CRT_INCLUDE crt/host_config.h PATHS ${cuda_includes} NO_DEFAULT_PATH)
+  find_path(CUDA_CCCL_INCLUDE nv/target HINTS "${CUDA_CRT_INCLUDE}" PATH_SUFFIXES cccl)
+  set(LIBTORCH_CUDA_INCLUDES "${CUDA_CRT_INCLUDE}" "${CUDA_CCCL_INCLUDE}")
+endif()
 set(LIBTORCH_CUDA_HEADERS OFF)
-if(CUDA_RUNTIME_INCLUDE AND CUDA_CCCL_INCLUDE)
+if(CUDA_CRT_INCLUDE AND CUDA_CCCL_INCLUDE)
   set(LIBTORCH_CUDA_HEADERS ON)
 endif()
 set(LIBTORCH_CUDA OFF)

@@ -2,12 +2,13 @@
 # that it links. The kernels do not know libtorch, so builds for several versions of it share one library. A custom command calls nvcc for
 # each .cu file: CMake's own CUDA language first links a test program, which fails with CMake 3.25 and nvcc 13.
 #   BERTPRETRAIN_CUDA          true when the module is built
-#   BERTPRETRAIN_CUDA_KERNELS  a finished libbertpretrain_cuda_kernels.so of the same sources and CUDA, to link instead of compiling it
-set(BERTPRETRAIN_CUDA_KERNELS "" CACHE FILEPATH "libbertpretrain_cuda_kernels.so of another build; empty: compile it")
+#   BERTPRETRAIN_CUDA_KERNELS  a finished libbertpretrain_cuda_kernels.so of the same sources and CUDA, to link instead of compiling it;
+#                              none: build no module of kernels, only that of NCCL
+set(BERTPRETRAIN_CUDA_KERNELS "" CACHE STRING "libbertpretrain_cuda_kernels.so of another build; empty: compile it; none: without kernels")
 file(GLOB CUDART_LIBRARY "${LIBTORCH_ROOT}/../nvidia/*/lib/libcudart.so.*")  # torch's own: two CUDA runtimes would not share streams
 set(BERTPRETRAIN_CUDA OFF)
 if(BERTPRETRAIN_GPU AND LIBTORCH_CUDA_LIBRARY AND LIBTORCH_C10_CUDA_LIBRARY AND LIBTORCH_CUDA_HEADERS AND CUDART_LIBRARY
-   AND (LIBTORCH_CUDA OR BERTPRETRAIN_CUDA_KERNELS))
+   AND (LIBTORCH_CUDA OR BERTPRETRAIN_CUDA_KERNELS) AND NOT BERTPRETRAIN_CUDA_KERNELS STREQUAL "none")
   set(BERTPRETRAIN_CUDA ON)
   if(BERTPRETRAIN_CUDA_KERNELS)
     add_library(bertpretrain_cuda_kernels SHARED IMPORTED)
@@ -40,7 +41,7 @@ if(BERTPRETRAIN_GPU AND LIBTORCH_CUDA_LIBRARY AND LIBTORCH_C10_CUDA_LIBRARY AND 
   file(GLOB bindings CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/lib/kernels/cuda/*.cpp" "${CMAKE_SOURCE_DIR}/lib/kernels/cuda/module/*.cpp")
   add_library(bertpretrain_cuda MODULE ${bindings})
   target_include_directories(bertpretrain_cuda PRIVATE "${CMAKE_SOURCE_DIR}/lib")
-  target_include_directories(bertpretrain_cuda SYSTEM PRIVATE "${CUDA_RUNTIME_INCLUDE}" "${CUDA_CCCL_INCLUDE}")
+  target_include_directories(bertpretrain_cuda SYSTEM PRIVATE ${LIBTORCH_CUDA_INCLUDES})
   target_link_libraries(bertpretrain_cuda PRIVATE bertpretrain_cuda_kernels Libtorch::torch "${LIBTORCH_CUDA_LIBRARY}"
                                                   "${LIBTORCH_C10_CUDA_LIBRARY}" "${CUDART_LIBRARY}" bertpretrain_warnings)
   set_target_properties(bertpretrain_cuda PROPERTIES LIBRARY_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}" BUILD_RPATH "$ORIGIN")

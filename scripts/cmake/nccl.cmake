@@ -10,7 +10,7 @@ if(BERTPRETRAIN_GPU AND LIBTORCH_CUDA_LIBRARY AND LIBTORCH_C10_CUDA_LIBRARY AND 
   set(BERTPRETRAIN_NCCL ON)
   add_library(bertpretrain_nccl MODULE "${CMAKE_SOURCE_DIR}/lib/parallel/nccl/nccl_world.cpp")
   target_include_directories(bertpretrain_nccl PRIVATE "${CMAKE_SOURCE_DIR}/lib")
-  target_include_directories(bertpretrain_nccl SYSTEM PRIVATE "${NCCL_INCLUDE}" "${CUDA_RUNTIME_INCLUDE}" "${CUDA_CCCL_INCLUDE}")
+  target_include_directories(bertpretrain_nccl SYSTEM PRIVATE "${NCCL_INCLUDE}" ${LIBTORCH_CUDA_INCLUDES})
   target_compile_definitions(bertpretrain_nccl PRIVATE USE_C10D_NCCL)
   target_link_libraries(bertpretrain_nccl PRIVATE Libtorch::torch "${LIBTORCH_CUDA_LIBRARY}" "${LIBTORCH_C10_CUDA_LIBRARY}"
                                                   nlohmann_json::nlohmann_json bertpretrain_warnings)
