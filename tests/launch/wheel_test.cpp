@@ -1,5 +1,8 @@
 // The scripts that make the wheel, on small folders and on copies of this build's programs.
+#include <sstream>
+
 #include "core/error.h"
+#include "core/strings.h"
 #include "support/catch.h"
 #include "support/command.h"
 
@@ -41,6 +44,22 @@ void stage(const fs::path& root) {
     write_text(root / "SBOM.json", "{}");
 }
 
+/// The versions in scripts/portable/torch_versions.txt as pages name them: "2.9 to 2.11" without gaps, else "2.9, 2.11".
+std::string listed_versions() {
+    std::istringstream list(read_text(project_folder() + "/scripts/portable/torch_versions.txt"));
+    std::vector<std::string> minors;
+    bool has_gaps = false;
+    for (std::string line; std::getline(list, line);) {
+        if (line.empty() || line.front() == '#') continue;
+        const std::string minor = line.substr(0, line.find(' '));
+        const auto number = [](const std::string& text) { return std::stoi(text.substr(text.find('.') + 1)); };
+        has_gaps = has_gaps || (!minors.empty() && number(minor) != number(minors.back()) + 1);
+        minors.push_back(minor);
+    }
+    REQUIRE(!minors.empty());
+    return has_gaps ? join(minors) : concat(minors.front(), " to ", minors.back());
+}
+
 /// The library `name` that bertpretrain_data loads, or an empty path.
 fs::path library_of_data_program(const std::string& name) {
     const std::string path =
@@ -77,6 +96,13 @@ TEST_CASE("pip installs the wheel with programs that start without Python, and t
     for (const std::string part : {"licences{}", "Version: 1.2", "2.9, 2.11", "torch<2.12,>=2.9; extra == \"torch\""}) {
         INFO(part);
         CHECK(information.find(part) != information.npos);
+    }
+}
+
+TEST_CASE("the pages name the versions of PyTorch that the wheel is built for") {
+    for (const std::string page : {"README.md", "scripts/README.md"}) {
+        INFO(page << ": expected PyTorch " << listed_versions());
+        CHECK(read_text(project_folder() + "/" + page).find("PyTorch " + listed_versions()) != std::string::npos);
     }
 }
 
