@@ -473,9 +473,10 @@ void Trainer::restore() {
     }
     together(*parts_.world, [&] {
         parts_.folder->require();
-        nlohmann::ordered_json details{{"step", step_}, {"ranks", parts_.world->size()}};
-        details["settings"] = settings_digest(write_config(parts_.plan.settings));
-        details["computed_by"] = computed_by(parts_.parameters->device());
+        const std::string settings = settings_digest(write_config(parts_.plan.settings)),
+                          computer = computed_by(parts_.parameters->device());
+        nlohmann::ordered_json details{
+            {"step", step_}, {"ranks", parts_.world->size()}, {"settings", settings}, {"computed_by", computer}};
         if (const std::string sums = sums_of(parts_.plan, parts_.world->route()); !sums.empty()) details["sums"] = sums;
         add_sources(details, parts_.plan.data, *parts_.loader);
         records_->event(point ? "resume" : "start", std::move(details));
@@ -486,11 +487,9 @@ void Trainer::restore() {
         if (!leads) return;
         write_atomically(parts_.folder->paths().settings(), write_config(parts_.plan.settings).dump(2) + "\n");
         write_atomically(parts_.folder->paths().plan(), to_json(parts_.plan).dump(2) + "\n");
-        saver_.keep_lineage(std::make_shared<RunLineage>(
-            parts_.plan,
-            session_lineage(step_, parts_.world->size(), settings_digest(write_config(parts_.plan.settings)),
-                            computed_by(parts_.parameters->device())),
-            point ? std::optional(point->folder) : std::nullopt));
+        saver_.keep_lineage(std::make_shared<RunLineage>(parts_.plan,
+                                                         session_lineage(step_, parts_.world->size(), settings, computer),
+                                                         point ? std::optional(point->folder) : std::nullopt));
     });
     parts_.step->publish_weights();
     refuse_different_weights(*parts_.world, *parts_.parameters);
