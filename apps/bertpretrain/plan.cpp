@@ -37,8 +37,9 @@ namespace {
 
 struct PlanArguments {
     std::string config, fit, deadline;
-    std::vector<std::string> overrides, accelerators{"this"}, networks;  ///< no networks: of each accelerator its own
-    std::vector<std::int64_t> world_sizes;                               ///< empty: 8 to 128; on this machine, its accelerators
+    std::vector<std::string> overrides, accelerators{"this"};
+    std::vector<std::string> networks;      ///< empty: of each accelerator its own
+    std::vector<std::int64_t> world_sizes;  ///< empty: 8 to 128; on this machine, its accelerators
     std::vector<std::string> prices;
     std::optional<double> tflops, memory_gib, tokens;
     std::optional<std::int64_t> per_node, steps;
@@ -123,7 +124,7 @@ struct Forecaster {
         Launch launch;
         launch.world_size = world_size;
         launch.nodes = (world_size + per_node - 1) / per_node;
-        launch.in_stages = per_node > 1 && launch.nodes > 1 && world_size % per_node == 0;
+        launch.in_stages = goes_in_stages(world_size, per_node);
         MachineFacts accelerators;
         accelerators.gpus = 1;
         return resolve(asked, launch, accelerators, data, nullptr);

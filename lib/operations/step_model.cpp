@@ -33,18 +33,19 @@ BucketTimes bucket_times(const PlannedStep& step, const ParameterLayout& layout,
     std::vector<bool> exact(layout.buckets().size(), false);
     for (const PlacedParameter& parameter : layout.parameters())
         if (!parameter.spec.decays) exact[parameter.bucket] = true;
-    const bool one_node = step.world_size <= accelerator.per_node;
-    const double gradient_bytes = one_node && step.fp32_on_one_node ? 4 : step.gradient_bytes;
+    const bool pays = accelerator.per_node == 1 || goes_in_stages(step.world_size, accelerator.per_node);
+    const bool takes_fp32 = step.chooses_dtype && !pays, in_stages = step.in_stages && !takes_fp32;
+    const double gradient_bytes = takes_fp32 ? 4 : step.gradient_bytes;
     for (std::size_t b = 0; b < layout.buckets().size(); ++b) {
         const auto elements = static_cast<double>(layout.buckets()[b].elements());
-        const auto seconds = [&](bool in_stages, double bytes) {
-            return (in_stages ? staged_seconds : collective_seconds)(network, step.world_size, accelerator.per_node,
-                                                                     elements * bytes);
+        const auto seconds = [&](bool staged, double bytes) {
+            return (staged ? staged_seconds : collective_seconds)(network, step.world_size, accelerator.per_node,
+                                                                  elements * bytes);
         };
         // Sums of rounded gradients are fp32; other programs send them back as they came.
-        const double sum_bytes = step.in_stages ? 4 : gradient_bytes;
+        const double sum_bytes = in_stages ? 4 : gradient_bytes;
         const double back = seconds(accelerator.is_cpu, step.zero_stage == 0 ? sum_bytes : exact[b] ? 4 : step.weight_bytes);
-        const double there = seconds(accelerator.is_cpu || step.in_stages, gradient_bytes);
+        const double there = seconds(accelerator.is_cpu || in_stages, gradient_bytes);
         // ZeRO stage 0 gathers the sums on all ranks right after each bucket's reduction.
         times.reduce.push_back(step.zero_stage == 0 ? there + back : there);
         times.gather.push_back(step.zero_stage == 0 ? 0 : back);
@@ -103,11 +104,15 @@ double collective_seconds(const Network& network, std::int64_t world_size, std::
     return network.latency_us * 1e-6 * std::log2(ranks) + bytes * (ranks - 1) / ranks / (gbps * 1e9);
 }
 
+bool goes_in_stages(std::int64_t world_size, std::int64_t per_node) {
+    return per_node > 1 && world_size > per_node && world_size % per_node == 0;
+}
+
 double staged_seconds(const Network& network, std::int64_t world_size, std::int64_t per_node, double bytes) {
     if (world_size <= per_node) return collective_seconds(network, world_size, per_node, bytes);
     const auto ranks = static_cast<double>(world_size), of_node = static_cast<double>(per_node), nodes = ranks / of_node;
     const double latency = network.latency_us * 1e-6 * std::log2(ranks);
-    if (per_node == 1 || world_size % per_node != 0)
+    if (!goes_in_stages(world_size, per_node))
         return latency + of_node * bytes * (ranks - of_node) / ranks / (network.node_gbps * 1e9);
     return latency + bytes * (of_node - 1) / of_node / (network.local_gbps * 1e9) +
            bytes * (nodes - 1) / nodes / (network.node_gbps * 1e9);
@@ -124,7 +129,7 @@ PlannedStep as_done_by(const OtherProgram& program, PlannedStep step) {
     step.gradient_bytes = program.gradient_bytes;
     step.weight_bytes = program.weight_bytes;
     step.bucket_mib = program.bucket_mib;
-    step.in_stages = step.fp32_on_one_node = false;
+    step.in_stages = step.chooses_dtype = false;
     step.messages = 0;
     step.small_collectives = program.small_collectives;
     return step;

@@ -26,7 +26,7 @@ struct PlannedStep {
     /// Whether gradients are reduced in the two stages of parallel/node_route.h, as bf16 is on GPUs, and not by the library's
     /// ring. On CPUs everything goes in two stages.
     bool in_stages = false;
-    bool fp32_on_one_node = false;  ///< whether gradients are sent in fp32 among the ranks of a single node
+    bool chooses_dtype = false;  ///< reduce_dtype auto: gradients are sent in fp32 where bf16 does not pay
     /// Small messages between all ranks, through the hosts, that a step waits for. One after backward has the losses, the
     /// gradient norm and the next step's counts; the second, of tensors' norms, is sent by optimizers other than AdamW at ZeRO
     /// stage 1.
@@ -57,18 +57,21 @@ struct StepTime {
 /// the whole buffer
 double collective_seconds(const Network& network, std::int64_t world_size, std::int64_t per_node, double bytes);
 
+/// Whether tensors go in two stages: nodes with several ranks, and equally many each.
+bool goes_in_stages(std::int64_t world_size, std::int64_t per_node);
+
 /// The same in two stages, one after the other: among the L ranks of a node, bytes * (L - 1) / L / the bandwidth inside; then
 /// between N nodes, bytes * (N - 1) / N / the network's bandwidth. In one stage, where there are no two, a node sends L times as
 /// much.
 double staged_seconds(const Network& network, std::int64_t world_size, std::int64_t per_node, double bytes);
 
 /// Returns the seconds of a small message between all ranks through their hosts, which takes ceil(log2 W) rounds
-/// (parallel/gather_rounds.h): each takes the network's latency, or 25 us where that is less, and 75 us in the hosts, the mean of
-/// what scripts/benchmark/messages.sh gave for a step at 128 ranks.
+/// (parallel/gather_rounds.h): each takes the network's latency, or 25 us where that is less, and 75 us in the hosts. The two
+/// messages of a step then take 1.4 ms at 128 ranks, where scripts/benchmark/messages.sh gave 1.35 to 1.75 ms.
 double message_seconds(const Network& network, std::int64_t world_size);
 
 /// The part of an accelerator that communication occupies while it overlaps with computing: NCCL's kernels take 16 of an H100's
-/// 132 multiprocessors. Assumed; on CPUs it is part of the measured rates.
+/// 132 multiprocessors. Assumed. Not counted on CPUs.
 inline constexpr double occupied_by_communication = 16.0 / 132;
 
 /// Returns the step as another program does it.

@@ -1,5 +1,8 @@
 #include "parallel/store.h"
 
+#include <algorithm>
+#include <chrono>
+
 #include <fcntl.h>
 
 #include <torch/csrc/distributed/c10d/FileStore.hpp>
@@ -39,10 +42,13 @@ StorePointer connect(const Launch& launch, const ListeningSocket* door, std::chr
     if (door != nullptr) options.masterListenFd = ::fcntl(door->descriptor(), F_DUPFD_CLOEXEC, 0);
     options.waitWorkers = false;  // the first exchange waits instead, and names the rank that is missing
     // A store that is not reached in time makes c10d sleep for up to a minute more, to try once again when the time is over.
+    const auto begin = std::chrono::steady_clock::now();
     if (door == nullptr) wait_until_reachable(launch.master_address, launch.master_port, timeout);
-    options.timeout = timeout;
+    const auto waited = std::chrono::duration_cast<std::chrono::seconds>(std::chrono::steady_clock::now() - begin);
+    options.timeout = std::max(std::chrono::seconds(1), timeout - waited);
     const bool has_address = door != nullptr && !door->address().empty();
     auto store = c10::make_intrusive<c10d::TCPStore>(has_address ? door->address() : launch.master_address, options);
+    store->setTimeout(timeout);
     // An agent's store survives restarts and may hold values of earlier attempts, so its prefix contains the attempt. Rank 0's
     // own store is always new; and a host that joins later counts fewer attempts than the others, so the prefixes would differ.
     const std::string prefix = launch.agent_keeps_store ? concat("bertpretrain/", launch.attempt) : "bertpretrain";

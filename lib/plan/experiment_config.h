@@ -289,7 +289,8 @@ struct ParallelConfig {
               "Size of a gradient bucket, which is reduced as one message, in MiB of fp32.", Resume::may_change);
         field("reduce_dtype", self.reduce_dtype, any,
               "Type of gradients on the wire. bf16 halves the traffic. Sums are fp32 either way; on several hosts with several "
-              "ranks each, the sum of a host is sent to the other hosts in this type. auto: bf16 on several hosts, fp32 on one.");
+              "ranks each, the sum of a host is sent to the other hosts in this type. auto: bf16 on several hosts with equally "
+              "many ranks, else fp32.");
         field("gradient_dtype", self.gradient_dtype, any,
               "Type in which the gradients of matrices are accumulated. bf16 halves their memory and traffic, but rounds them "
               "after every micro-batch: use it for models that do not fit otherwise. Needs training.precision bf16 and "

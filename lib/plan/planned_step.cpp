@@ -16,7 +16,7 @@ PlannedStep planned_step(const RunPlan& plan) {
         plan.parallel.reduce_dtype == at::kBFloat16 || plan.parallel.gradients == FlatParameters::Gradients::bf16;
     step.gradient_bytes = is_rounded ? 2 : 4;
     step.in_stages = is_rounded;
-    step.fp32_on_one_node = plan.parallel.fp32_on_one_host && plan.parallel.gradients == FlatParameters::Gradients::fp32;
+    step.chooses_dtype = plan.parallel.chooses_dtype && plan.parallel.gradients == FlatParameters::Gradients::fp32;
     step.weight_bytes = plan.compute.dtype == at::kBFloat16 ? 2 : 4;
     step.bucket_mib = plan.settings.parallel.bucket_mib;
     return step;

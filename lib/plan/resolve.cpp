@@ -313,20 +313,28 @@ void resolve_compute(Resolution& r) {
     resolve_matmul(r);
 }
 
+/// Returns "" where gradients in bf16 are faster than in fp32. Before the ranks are connected, hosts are taken to be alike.
+std::string_view why_rounding_does_not_pay(const Launch& launch) {
+    const bool several = launch.nodes > 0 ? launch.nodes > 1 : launch.world_size > launch.local_world_size;
+    if (!several) return "one host, whose ranks exchange gradients quickly";
+    const bool is_even = launch.nodes == 0 || launch.in_stages || launch.nodes == launch.world_size;
+    return is_even ? "" : "hosts with different numbers of ranks, which would send each gradient once per rank";
+}
+
 void resolve_parallel(Resolution& r) {
     const ParallelConfig& asked = r.settings.parallel;
     ParallelPlan& parallel = r.plan.parallel;
     parallel.world_size = r.launch.world_size;
     parallel.ranks_of_host = r.launch.local_world_size;
     parallel.in_stages = r.launch.in_stages;
-    const bool several_hosts = r.launch.nodes > 0 ? r.launch.nodes > 1 : parallel.world_size > parallel.ranks_of_host;
-    const bool rounds = asked.reduce_dtype == ReduceType::bf16 || (asked.reduce_dtype == ReduceType::automatic && several_hosts);
+    const bool automatic = asked.reduce_dtype == ReduceType::automatic;
+    const std::string_view why_fp32 = automatic ? why_rounding_does_not_pay(r.launch) : "";
+    const bool rounds = asked.reduce_dtype == ReduceType::bf16 || (automatic && why_fp32.empty());
     parallel.reduce_dtype = rounds ? at::kBFloat16 : at::kFloat;
-    parallel.fp32_on_one_host = asked.reduce_dtype == ReduceType::automatic;
-    if (asked.reduce_dtype == ReduceType::automatic)
-        r.decide(
-            "parallel.reduce_dtype", rounds ? "bf16" : "fp32",
-            rounds ? "several hosts: halves what each sends to the others" : "one host, whose ranks exchange gradients quickly");
+    parallel.chooses_dtype = automatic;
+    if (automatic)
+        r.decide("parallel.reduce_dtype", rounds ? "bf16" : "fp32",
+                 rounds ? "several hosts: halves what each sends to the others" : std::string(why_fp32));
     if (r.plan.compute.on_gpu && parallel.world_size > 1)
         for (const NcclVariable& variable : r.machine.nccl)
             r.decide(concat("environment.", variable.name).c_str(), variable.value, variable.reason,

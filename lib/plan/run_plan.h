@@ -59,7 +59,7 @@ struct ComputePlan {
 struct ParallelPlan {
     std::int64_t world_size = 1, ranks_of_host = 1;
     at::ScalarType reduce_dtype = at::kFloat;  ///< of gradients between ranks
-    bool fp32_on_one_host = false;             ///< whether reduce_dtype depends on the number of hosts
+    bool chooses_dtype = false;                ///< whether reduce_dtype depends on how ranks are divided into hosts
     bool in_stages = false;                    ///< whether tensors go within nodes first, then between them (NodeRoute)
     FlatParameters::Gradients gradients = FlatParameters::Gradients::fp32;
 };

@@ -6,7 +6,7 @@
 using namespace bertpretrain;
 using namespace bertpretrain::testing;
 
-TEST_CASE("gradients that are rounded go in two stages, and with reduce_dtype auto in fp32 on one node") {
+TEST_CASE("gradients that are rounded go in two stages, and with reduce_dtype auto as it pays") {
     const auto planned = [](ReduceType type) {
         ExperimentConfig experiment;
         experiment.data.training_shards = "no/such/folder";
@@ -16,9 +16,9 @@ TEST_CASE("gradients that are rounded go in two stages, and with reduce_dtype au
     CHECK(planned(ReduceType::fp32).gradient_bytes == 4);
     CHECK_FALSE(planned(ReduceType::fp32).in_stages);
     CHECK(planned(ReduceType::bf16).in_stages);
-    CHECK_FALSE(planned(ReduceType::bf16).fp32_on_one_node);
+    CHECK_FALSE(planned(ReduceType::bf16).chooses_dtype);
     CHECK(planned(ReduceType::automatic).gradient_bytes == 2);
-    CHECK(planned(ReduceType::automatic).fp32_on_one_node);
+    CHECK(planned(ReduceType::automatic).chooses_dtype);
 }
 
 TEST_CASE("a step has one small message, and a second one where tensors' norms are needed and spread over ranks") {

@@ -148,13 +148,14 @@ TEST_CASE("bf16 gradients are kept where several ranks share the optimizer") {
 }
 
 TEST_CASE("gradients are sent in fp32 or bf16 as asked, and by auto in bf16 on several hosts only") {
-    const auto on = [](ReduceType type, std::int64_t ranks_of_host, std::int64_t nodes = 0) {
+    const auto on = [](ReduceType type, std::int64_t ranks_of_host, std::int64_t nodes = 0, bool in_stages = false) {
         ExperimentConfig experiment = small();
         experiment.parallel.reduce_dtype = type;
         Launch launch;
         launch.world_size = 4;
         launch.local_world_size = ranks_of_host;
         launch.nodes = nodes;
+        launch.in_stages = in_stages;
         return resolve(experiment, launch, MachineFacts{}, {}, nullptr);
     };
     CHECK(on(ReduceType::fp32, 2).parallel.reduce_dtype == at::kFloat);
@@ -164,7 +165,10 @@ TEST_CASE("gradients are sent in fp32 or bf16 as asked, and by auto in bf16 on s
           "\"fp32\" (auto: one host, whose ranks exchange gradients quickly)");
     CHECK(on(ReduceType::automatic, 2).parallel.reduce_dtype == at::kBFloat16);
     CHECK(on(ReduceType::automatic, 2, /*nodes=*/1).parallel.reduce_dtype == at::kFloat);  // known when the ranks are connected
-    CHECK(on(ReduceType::automatic, 4, /*nodes=*/2).parallel.reduce_dtype == at::kBFloat16);
+    CHECK(said(on(ReduceType::automatic, 2, /*nodes=*/2), "parallel.reduce_dtype") ==
+          "\"fp32\" (auto: hosts with different numbers of ranks, which would send each gradient once per rank)");
+    CHECK(on(ReduceType::automatic, 2, /*nodes=*/2, /*in_stages=*/true).parallel.reduce_dtype == at::kBFloat16);
+    CHECK(on(ReduceType::automatic, 1, /*nodes=*/4).parallel.reduce_dtype == at::kBFloat16);
     CHECK(said(on(ReduceType::automatic, 2), "parallel.reduce_dtype") ==
           "\"bf16\" (auto: several hosts: halves what each sends to the others)");
 }

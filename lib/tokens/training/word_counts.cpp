@@ -107,37 +107,16 @@ private:
     WordReader words_;
 };
 
-/// The words of a line that follows another one.
-class ByteLevelLineWords {
+/// Splits texts into the words of a byte-level BPE.
+class ByteLevelWords {
 public:
-    ByteLevelLineWords(const TextNormalizer& normalizer, const WordSplitter& splitter)
+    ByteLevelWords(const TextNormalizer& normalizer, const WordSplitter& splitter)
         : normalizer_(normalizer), splitter_(splitter) {}
-    template <class Visit>
-    void for_each(std::string_view line, const Visit& visit) {
-        constexpr std::string_view white_space = " \t\r\n\v\f";
-        const std::size_t first = line.find_first_not_of(white_space);
-        if (first == std::string_view::npos) return;
-        spaced_.assign(1, ' ').append(line.substr(first, line.find_last_not_of(white_space) + 1 - first));
-        splitter_.split(normalizer_.apply(valid_utf8(spaced_, valid_), normalized_), true, memory_, visit);
-    }
 
-private:
-    const TextNormalizer& normalizer_;
-    const WordSplitter& splitter_;
-    std::string spaced_, valid_, normalized_;
-    WordSplitter::Memory memory_;
-};
-
-/// The words of a document as it is written.
-class ByteLevelTextWords {
-public:
-    ByteLevelTextWords(const TextNormalizer& normalizer, const WordSplitter& splitter)
-        : normalizer_(normalizer), splitter_(splitter) {}
+protected:
     template <class Visit>
-    void for_each(std::string_view lines, const Visit& visit) {
-        for_each_kept_text(lines, [&](std::string_view text) {
-            splitter_.split(normalizer_.apply(valid_utf8(text, valid_), normalized_), true, memory_, visit);
-        });
+    void split(std::string_view text, const Visit& visit) {
+        splitter_.split(normalizer_.apply(valid_utf8(text, valid_), normalized_), true, memory_, visit);
     }
 
 private:
@@ -145,6 +124,33 @@ private:
     const WordSplitter& splitter_;
     std::string valid_, normalized_;
     WordSplitter::Memory memory_;
+};
+
+/// The words of a line that follows another one.
+class ByteLevelLineWords : public ByteLevelWords {
+public:
+    using ByteLevelWords::ByteLevelWords;
+    template <class Visit>
+    void for_each(std::string_view line, const Visit& visit) {
+        constexpr std::string_view white_space = " \t\r\n\v\f";
+        const std::size_t first = line.find_first_not_of(white_space);
+        if (first == std::string_view::npos) return;
+        spaced_.assign(1, ' ').append(line.substr(first, line.find_last_not_of(white_space) + 1 - first));
+        split(spaced_, visit);
+    }
+
+private:
+    std::string spaced_;
+};
+
+/// The words of a document as it is written.
+class ByteLevelTextWords : public ByteLevelWords {
+public:
+    using ByteLevelWords::ByteLevelWords;
+    template <class Visit>
+    void for_each(std::string_view lines, const Visit& visit) {
+        for_each_kept_text(lines, [&](std::string_view text) { split(text, visit); });
+    }
 };
 
 /// @param settings how the documents are read  @param make_words returns a thread's own object whose for_each() splits into words

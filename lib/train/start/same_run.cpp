@@ -13,24 +13,25 @@ namespace {
 
 /// The settings in which the ranks of a run may differ.
 constexpr std::string_view may_differ[] = {
-    "about",                                            // a description for people
-    "data.training_shards",                             // a path; refuse_different_data() compares the content
-    "data.held_out_shards",                             // the same
-    "data.vocabulary",                                  // a path; resolve() compares its content with the shards' manifest
-    "data.loader_threads",                              // half of the host's cores; the order of samples does not depend on it
-    "data.cache_folder",                                // each host has its own
-    "data.cache_gib",                                   // the same; the order of samples does not depend on it
-    "evaluation.probe",                                 // a path; refuse_different_data() compares the content
-    "training.device",                                  // hosts find their own GPUs; what depends on the device is compared
-    "training.cpu_matmul",                              // rank 0 decides
-    "training.gpu_kernels",                             // all ranks take the kernels that are correct on all of them
-    "checkpoint.after_save",                            // only rank 0 runs the command
-    "checkpoint.after_save_seconds",                    // the same
-    "checkpoint.mirror",                                // only rank 0 uses it
-    "telemetry.command",                                // only rank 0 runs the command
-    "environment.TORCH_NCCL_ASYNC_ERROR_HANDLING",      // each host handles its own failures
-    "environment.TORCH_NCCL_DUMP_ON_TIMEOUT",           // the same
-    "environment.TORCH_NCCL_WAIT_TIMEOUT_DUMP_MILSEC",  // the same
+    "about",                          // a description for people
+    "data.training_shards",           // a path; refuse_different_data() compares the content
+    "data.held_out_shards",           // the same
+    "data.vocabulary",                // a path; resolve() compares its content with the shards' manifest
+    "data.loader_threads",            // half of the host's cores; the order of samples does not depend on it
+    "data.cache_folder",              // each host has its own
+    "data.cache_gib",                 // the same; the order of samples does not depend on it
+    "evaluation.probe",               // a path; refuse_different_data() compares the content
+    "training.device",                // hosts find their own GPUs; what depends on the device is compared
+    "training.cpu_matmul",            // rank 0 decides
+    "training.gpu_kernels",           // all ranks take the kernels that are correct on all of them
+    "checkpoint.after_save",          // only rank 0 runs the command
+    "checkpoint.after_save_seconds",  // the same
+    "checkpoint.mirror",              // only rank 0 uses it
+    "telemetry.command",              // only rank 0 runs the command
+    // Each host handles its own failures.
+    "environment.TORCH_NCCL_ASYNC_ERROR_HANDLING",
+    "environment.TORCH_NCCL_DUMP_ON_TIMEOUT",
+    "environment.TORCH_NCCL_WAIT_TIMEOUT_DUMP_MILSEC",
 };
 
 /// Returns what must be equal: the value, except that initial weights may lie at different paths.
@@ -55,9 +56,9 @@ nlohmann::ordered_json values_of(const RunPlan& plan) {
 void refuse(ControlGroup& ranks, const std::string& differences) {
     together(ranks, [&] {
         if (!differences.empty())
-            throw ConfigError(concat(
-                "the ranks were not started for one run:", differences,
-                "\n  do: give all ranks the same settings, the same environment, and the same shards (bertpretrain_data check)"));
+            throw ConfigError(
+                concat("the ranks were not started for one run:", differences,
+                       "\n  do: give all ranks the same settings, environment and shards (bertpretrain_data check)"));
     });
 }
 
