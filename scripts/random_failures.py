@@ -3,7 +3,8 @@
 
     scripts/random_failures.py --output FOLDER [--failures 900] [--ranks 3] [--programs build/release]
 
-kill: SIGKILL. The others must end with exit code 5. hang: SIGSTOP for ever. The same, after parallel.timeout_seconds. slow: SIGSTOP for a
+kill: SIGKILL. The others must end with exit code 5. hang: SIGSTOP for ever. The same, after parallel.timeout_seconds,
+or in the last save after watchdog.saving_seconds. slow: SIGSTOP for a
 second, which is less than the timeout: the run must go on. After a kill or a hang the run is started again. In every case it must end with
 the losses and the weights of a run that was not disturbed, to the last bit.
 
@@ -32,6 +33,7 @@ from training_runs import experiment, sample_rows, write_shard  # noqa: E402
 KINDS = ("kill", "kill", "hang", "slow")  # killing is the commonest failure
 LOST_PEER = 5  # exit code
 TIMEOUT, FIRST_TIMEOUT = 8, 30  # parallel.timeout_seconds, parallel.first_step_timeout_seconds
+SAVING = 30  # watchdog.saving_seconds: how long ranks wait for each other in the last save, while they do nothing else
 # Seconds in which the others end after they could notice: they also write a checkpoint's rest and their logs on a busy machine.
 LEAVE = 20
 SLOW = 1.0
@@ -49,6 +51,7 @@ def write_experiment(folder):
     settings["checkpoint"] = {"save_every_steps": SAVE_EVERY, "keep_last": 2}
     settings["evaluation"] = {"every_steps": 0}
     settings["parallel"] = {"bucket_mib": 0.5, "timeout_seconds": TIMEOUT, "first_step_timeout_seconds": FIRST_TIMEOUT}
+    settings["watchdog"] = {"saving_seconds": SAVING}
     settings["training"]["cpu_matmul"] = "onednn"
     (folder / "experiment.json").write_text(json.dumps(settings))
 
@@ -127,7 +130,7 @@ def fail_once(options, number, duration, expected):
         good = codes == [0] * options.ranks
     else:
         # A rank that is killed is noticed by its connections, at once.
-        notice = 0 if kind == "kill" else FIRST_TIMEOUT if step == 0 else TIMEOUT
+        notice = 0 if kind == "kill" else FIRST_TIMEOUT if step == 0 else SAVING if step >= STEPS - 1 else TIMEOUT
         codes = run.wait(others, notice + LEAVE)
         # A rank whose work was complete before the failure ends with 0.
         good = all(code == LOST_PEER or (code == 0 and step >= STEPS - 1) for code in codes)
