@@ -1,7 +1,8 @@
 """Makes a small random model of a family, and trains one with plain PyTorch as `bertpretrain train` does from its folder.
 
-Usage: imported_training.py make FAMILY FOLDER SHARD PART    writes FOLDER, and PART: 16 rows of SHARD
-       imported_training.py train FOLDER PART SETTINGS STEPS  prints the loss of each step; SETTINGS is the run's settings.json
+Usage: imported_training.py make SHARD PART FOLDER...      writes PART: 16 rows of SHARD, and a model of each FOLDER's name
+       imported_training.py train PART STEPS FOLDER RUN...   trains FOLDER with the settings in RUN/settings.json, and writes the
+                                                             loss of each step to RUN/theirs
 Exits with 77 if a package is missing.
 """
 
@@ -67,12 +68,11 @@ def make_of_transformers(family, folder):
     getattr(transformers, name + "ForMaskedLM")(config).save_pretrained(folder)
 
 
-def make(family, folder, shard, part):
-    torch.manual_seed(5)
-    if family == "neobert":
-        make_neobert(folder)
-    else:
-        make_of_transformers(family, folder)
+def make(shard, part, *folders):
+    for folder in folders:
+        torch.manual_seed(5)
+        family = Path(folder).name
+        make_neobert(folder) if family == "neobert" else make_of_transformers(family, folder)
     with h5py.File(shard) as whole, h5py.File(part, "w") as chosen:
         # The gradient of RoBERTa's padding row is always zero in PyTorch, and that token is another one in these shards.
         rows = (whole["input_ids"][:] != PADDING_OF_ROBERTA).all(1).nonzero()[0][:16]
@@ -81,10 +81,9 @@ def make(family, folder, shard, part):
             chosen[key] = whole[key][:][rows]
 
 
-def train(folder, part, settings, steps):
+def train(part, steps, folder, run):
     torch.manual_seed(0)
-    torch.set_num_threads(1)
-    settings = json.loads(Path(settings).read_text())
+    settings = json.loads((Path(run) / "settings.json").read_text())
     schedule, asked = settings["schedule"], settings["optimizer"]
     is_neobert = json.loads((Path(folder) / "config.json").read_text())["model_type"] == "neobert"
     model = NeoBert(folder) if is_neobert else AutoModelForMaskedLM.from_pretrained(folder, dtype=torch.float32)
@@ -99,6 +98,7 @@ def train(folder, part, settings, steps):
     if hasattr(model, "roberta"):
         inputs["position_ids"] = (torch.arange(labels.shape[1]) + PADDING_OF_ROBERTA + 1).expand_as(labels)
     model.train()
+    losses = []
     for step in range(1, steps + 1):
         logits_BSV = model(**inputs).logits
         loss = torch.nn.functional.cross_entropy(logits_BSV.flatten(0, 1), labels.flatten(), ignore_index=-100)
@@ -108,11 +108,14 @@ def train(folder, part, settings, steps):
         for group in optimizer.param_groups:
             group["lr"] = learning_rate(schedule, asked["learning_rate"], step)
         optimizer.step()
-        print(loss.item())
+        losses.append(loss.item())
+    (Path(run) / "theirs").write_text("\n".join(map(repr, losses)))
 
 
 if __name__ == "__main__":
+    torch.set_num_threads(1)
     if sys.argv[1] == "make":
-        make(*sys.argv[2:6])
+        make(*sys.argv[2:])
     else:
-        train(*sys.argv[2:5], int(sys.argv[5]))
+        for folder, run in zip(sys.argv[4::2], sys.argv[5::2]):
+            train(sys.argv[2], int(sys.argv[3]), folder, run)

@@ -4,7 +4,7 @@
   tokenizer_json_oracle.py unigrams FOLDER           the same for those of unigram_pipelines()
   tokenizer_json_oracle.py others FOLDER             the same for those of other_pipelines(), and prints their names
   tokenizer_json_oracle.py text FILE MEGABYTES       random text, with the definitions' added tokens and runs of spaces
-  tokenizer_json_oracle.py scalars FILE              every Unicode scalar value, alone and among letters, digits and marks
+  tokenizer_json_oracle.py scalars FILE              every Unicode scalar value among letters and digits, and what is assigned also alone
   tokenizer_json_oracle.py train TEXT SIZE FILE      a definition with SIZE tokens, as `vocabulary --model bpe` trains it on TEXT
   tokenizer_json_oracle.py ids DEFINITION TEXT FILE  a line of ids per line, without special tokens around them"""
 import io
@@ -12,6 +12,7 @@ import json
 import os
 import random
 import sys
+import unicodedata
 
 import tokenizer_oracle
 
@@ -231,7 +232,12 @@ def write_text(file, megabytes):
 def write_scalars(file):
     characters = [chr(c) for c in filter(tokenizer_oracle.is_scalar, range(0x110000)) if c != 0x0D]
     for begin in range(0, len(characters), 32):
-        file.write(("".join(f"{c} x{c}1{c}'s\u0301 " for c in characters[begin:begin + 32]) + "\n").encode())
+        file.write(("".join(map(in_contexts, characters[begin:begin + 32])) + "\n").encode())
+
+
+def in_contexts(c):
+    """Seven of eight scalar values are private or assigned nowhere; no step knows them apart, so that one context is enough."""
+    return f"x{c}1 " if unicodedata.category(c) in ("Cn", "Co") else f"{c} x{c}1{c}'s\u0301 "
 
 
 def write_ids(definition, text, file):
