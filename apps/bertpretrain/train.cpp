@@ -48,16 +48,15 @@ struct TrainArguments {
 };
 
 /// Prints the results of a finished run to standard output.
-/// @param complete_steps the number of its steps if all are done
-void report(const fs::path& folder, const std::optional<std::int64_t>& complete_steps, const std::optional<double>& unigram) {
+/// @param complete the number of its steps if it is done, in words
+void report(const fs::path& folder, const std::string& complete, const std::optional<double>& unigram) {
     std::optional<fs::path> newest;
     try {
         newest = CheckpointStore(folder / "checkpoints").newest_complete();
     } catch (const CheckpointError& error) { log_warning(error.what()); }  // the run is complete all the same
     std::cout << loss_table(read_losses(folder / "metrics.jsonl"));
     if (unigram) std::cout << "unigram cross-entropy of the training shards: " << fixed(*unigram, 4) << "\n";
-    if (complete_steps)
-        std::cout << "complete: all " << with_thousands(*complete_steps) << " steps; to train on, raise schedule.total_steps\n";
+    if (!complete.empty()) std::cout << "complete: " << complete << "; to train on, raise schedule.total_steps\n";
     if (newest) std::cout << "checkpoint: " << displayable((*newest / "model.pt").string()) << "\n";
     std::cout << "loss picture: " << displayable((folder / "loss.svg").string()) << "\n"
               << "run folder: " << displayable(folder.string()) << std::endl;
@@ -154,7 +153,12 @@ Ending train_in(const TrainingPhase& phase, const fs::path& record, const Option
         else if (launch.rank == 0 && ending.limit) record_exit(record, launch, 0, cause);
     }
     if (launch.rank == 0 && ending.signal == 0)
-        report(phase.folder, ending.limit || !phase.name.empty() ? std::nullopt : std::optional(total_steps), unigram);
+        report(phase.folder,
+               ending.limit || !phase.name.empty() ? ""
+               : trainer.step() == total_steps
+                   ? concat("all ", with_thousands(total_steps), " steps")
+                   : concat(with_thousands(trainer.step()), " steps, where schedule.total_steps is ", with_thousands(total_steps)),
+               unigram);
     connection.world = trainer.release_world();
     return ending;
 }

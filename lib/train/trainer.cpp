@@ -23,6 +23,7 @@
 #include "train/audit/run_sessions.h"
 #include "train/start/init_from.h"
 #include "train/start/restore_optimizer.h"
+#include "train/start/session_start.h"
 #include "train/step/source_records.h"
 #include "train/stop/hung_run.h"
 
@@ -40,13 +41,6 @@ double cores_of(const TrainerParts& parts) {
 }
 
 std::string kernels_of(const TrainerParts& parts) { return kernels_on(parts.parameters->device()); }
-
-void tell_other_kernels(const ResumePoint& point, const std::string& now) {
-    const std::string& before = point.progress.kernels;
-    if (!before.empty() && before != now)
-        log_warning(concat("the checkpoint was computed by the kernels for ", before, ", from here on those for ", now,
-                           " compute: the run goes on, but not to the bit as it would have"));
-}
 
 std::unique_ptr<RunRecords> open_records(const TrainerParts& parts) {
     std::unique_ptr<RunRecords> records;
@@ -463,6 +457,7 @@ void Trainer::restore() {
         target_.restore(point->progress.mlm_loss);
         cross_check_.begin_at(point->progress.agreed_step.value_or(step_));
         if (step_evaluated_ == step_) target_.add_evaluation(held_out_loss_);
+        if (leads) tell_changed_settings(*point, parts_.plan, !finished());
         updates_before_ = point->progress.updates_before;
         numbers_.restore({point->progress.skipped_updates, point->progress.skipped_updates_in_a_row});
         if (leads) log_info(concat("going on from step ", step_, " (", point->folder.string(), ")"));
@@ -479,14 +474,16 @@ void Trainer::restore() {
             {"step", step_}, {"ranks", parts_.world->size()}, {"settings", settings}, {"computed_by", computer}};
         if (const std::string sums = sums_of(parts_.plan, parts_.world->route()); !sums.empty()) details["sums"] = sums;
         add_sources(details, parts_.plan.data, *parts_.loader);
-        records_->event(point ? "resume" : "start", std::move(details));
+        if (!finished()) records_->event(point ? "resume" : "start", std::move(details));
         if (!changed.empty())
             records_->event("weights_changed", {{"step", step_}, {"shares", parts_.plan.data.shares}, {"what", changed}});
         if (!parts_.kernels.rows.is_null()) records_->event("gpu_kernels", {{"step", step_}, {"proof", parts_.kernels.rows}});
         records_->cut_to_step(step_, step_evaluated_);
         if (!leads) return;
-        write_atomically(parts_.folder->paths().settings(), write_config(parts_.plan.settings).dump(2) + "\n");
-        write_atomically(parts_.folder->paths().plan(), to_json(parts_.plan).dump(2) + "\n");
+        if (!finished()) {  // else they stay those of the steps that were trained
+            write_atomically(parts_.folder->paths().settings(), write_config(parts_.plan.settings).dump(2) + "\n");
+            write_atomically(parts_.folder->paths().plan(), to_json(parts_.plan).dump(2) + "\n");
+        }
         saver_.keep_lineage(std::make_shared<RunLineage>(parts_.plan,
                                                          session_lineage(step_, parts_.world->size(), settings, computer),
                                                          point ? std::optional(point->folder) : std::nullopt));

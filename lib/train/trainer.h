@@ -79,6 +79,9 @@ public:
     /// Whether the last completed step is in a checkpoint, so that nothing is lost if this process ends.
     bool is_saved() const { return step_ == 0 || saver_.step_saved() == step_; }
 
+    /// The completed optimizer updates.
+    std::int64_t step() const { return step_; }
+
     /// On rank 0, returns why the run stopped at one of its limits; nullopt: it did not.
     const std::optional<std::string>& stopped_at_limit() const { return limit_; }
 

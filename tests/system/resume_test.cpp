@@ -265,3 +265,34 @@ TEST_CASE("a run resumed with more steps equals one that was started with as man
     CHECK(missing_words(longer.err, {"going on from step 7"}) == "");
     CHECK(first_difference(numbers_of(folder / "run"), numbers_of(folder / "whole")) == "");
 }
+
+TEST_CASE("a complete run that is started with other settings keeps its own in its folder, and says that none was used") {
+    NEEDS_TRAIN();
+    const TemporaryFolder folder;
+    copy_finished_run(folder / "run");
+    const fs::path settings = folder / "run/settings.json", plan = folder / "run/plan.json", events = folder / "run/events.jsonl";
+    const std::string settings_before = read_text(settings), plan_before = read_text(plan);
+    const CommandResult other =
+        train(finished_run().config, folder / "run", "--set optimizer.learning_rate=0.25 --set schedule.total_steps=10");
+    CHECK(other.exit_code == 0);
+    CHECK(missing_words(other.err, {"the run is complete at step 20", "no step of it was trained with these settings",
+                                    "optimizer.learning_rate: ", "0.25 now", "schedule.total_steps: 20 in the checkpoint, 10 now",
+                                    "--output"}) == "");
+    CHECK(missing_words(other.out, {"complete: 20 steps, where schedule.total_steps is 10"}) == "");
+    CHECK((read_text(settings) == settings_before));
+    CHECK((read_text(plan) == plan_before));
+    CHECK(read_text(events).find(R"("event":"resume")") == std::string::npos);
+    const CommandResult same = train(finished_run().config, folder / "run");
+    CHECK(missing_words(same.out, {"complete: all 20 steps"}) == "");
+    CHECK(same.err.find("warning: the run is complete") == std::string::npos);
+}
+
+TEST_CASE("a run that resumes with other settings logs which, and from which step on") {
+    NEEDS_TRAIN();
+    const TemporaryFolder folder;
+    copy_finished_run(folder / "run");
+    const CommandResult longer = train(finished_run().config, folder / "run", "--set schedule.total_steps=22");
+    CHECK(longer.exit_code == 0);
+    CHECK(missing_words(longer.err, {"settings that change from step 21 on:", "schedule.total_steps: 20 in the checkpoint, 22 now"}) == "");
+    CHECK(nlohmann::json::parse(read_text(folder / "run/settings.json")).at("schedule").at("total_steps") == 22);
+}
