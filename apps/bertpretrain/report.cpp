@@ -13,6 +13,7 @@
 #include "core/files/files.h"
 #include "core/output/log.h"
 #include "core/output/table.h"
+#include "reports/held_out_data.h"
 #include "reports/report_json.h"
 #include "reports/report_page.h"
 #include "reports/run_charts.h"
@@ -55,6 +56,7 @@ void print_tables(const std::vector<RunHistory>& runs, const ReportChoices& choi
     if (!choices.references.empty()) print(reference_rows(runs, choices.references));
     if (choices.target || choices.scaling || !choices.references.empty()) return;
     print(summary_rows(runs));
+    if (const std::string labels = explain_held_out_labels(runs); !labels.empty()) std::cout << labels << "\n";
     if (const auto rows = shortened_rows(setting_differences(runs)); rows.size() > 1) {
         std::cout << "\nsettings that differ\n\n";
         print(rows);

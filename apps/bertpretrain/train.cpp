@@ -155,9 +155,9 @@ Ending train_in(const TrainingPhase& phase, const fs::path& record, const Option
     if (launch.rank == 0 && ending.signal == 0)
         report(phase.folder,
                ending.limit || !phase.name.empty() ? ""
-               : trainer.step() == total_steps
-                   ? concat("all ", with_thousands(total_steps), " steps")
-                   : concat(with_thousands(trainer.step()), " steps, where schedule.total_steps is ", with_thousands(total_steps)),
+               : trainer.step() == total_steps     ? concat("all ", with_thousands(total_steps), " steps")
+                                               : concat(with_thousands(trainer.step()), " steps, where schedule.total_steps is ",
+                                                        with_thousands(total_steps)),
                unigram);
     connection.world = trainer.release_world();
     return ending;

@@ -21,6 +21,7 @@ nlohmann::ordered_json summary_of(const RunHistory& run) {
                                    {"sequences", last.samples},
                                    {"mlm_loss", last_training_loss(run)},
                                    {"best_held_out_mlm_loss", nullptr},
+                                   {"held_out_rows", nullptr},
                                    {"sequences_per_second", steady_rate(run)},
                                    {"model_tflops_per_second", last.model_tflops_per_second},
                                    {"seconds", spent.seconds},
@@ -28,6 +29,7 @@ nlohmann::ordered_json summary_of(const RunHistory& run) {
                                    {"restarts", run.restarts()},
                                    {"share_computing", time_shares(run).utilisation()}};
     if (run.total_steps > 0) json["total_steps"] = run.total_steps;
+    if (!run.held_out.empty()) json["held_out_rows"] = run.held_out;
     if (const auto best = best_held_out_loss(run)) json["best_held_out_mlm_loss"] = *best;
     return json;
 }

@@ -8,6 +8,7 @@
 #include "core/error.h"
 #include "core/output/markup.h"
 #include "core/strings.h"
+#include "reports/held_out_data.h"
 #include "reports/run_charts.h"
 #include "reports/scaling.h"
 #include "reports/setting_differences.h"
@@ -84,6 +85,8 @@ std::string time_bars(const std::vector<RunHistory>& runs) {
     return html + "</div>\n";
 }
 
+std::string note(const std::string& text) { return text.empty() ? "" : concat("<p>", escape_markup(text), "</p>\n"); }
+
 std::string flags(const std::vector<RunHistory>& runs) {
     std::string html;
     for (const RunHistory& run : runs)
@@ -103,19 +106,6 @@ std::string scaling_part(const std::vector<RunHistory>& runs) {
     const std::vector<ScalingPoint> points = scaling_points(runs);
     return concat("<h2>Scaling</h2>\n", table(scaling_rows(points)),
                   figures({{"scaling", scaling_chart(points)}, {"efficiency", efficiency_chart(points)}}));
-}
-
-/// Returns each run's lowest held-out loss, and marks the lowest of several runs. Where shown losses are equal, all are marked.
-std::vector<std::string> best_held_out(const std::vector<RunHistory>& runs) {
-    double lowest = INFINITY;
-    for (const RunHistory& run : runs) lowest = std::min(lowest, best_held_out_loss(run).value_or(INFINITY));
-    std::vector<std::string> texts;
-    for (const RunHistory& run : runs) {
-        const auto best = best_held_out_loss(run);
-        texts.push_back(best ? fixed(*best, 4) : "-");
-        if (runs.size() > 1 && best && texts.back() == fixed(lowest, 4)) texts.back() += " (lowest)";
-    }
-    return texts;
 }
 
 std::optional<ProbeRecord> last_probe(const RunHistory& run) {
@@ -138,7 +128,7 @@ std::vector<std::vector<std::string>> summary_rows(const std::vector<RunHistory>
     std::vector<std::vector<std::string>> rows{{"run", "ranks", "steps", "sequences", "mlm loss", "best held-out", "sequences/s",
                                                 "TFLOP/s", "time", "accelerator time", "restarts", "time computing"}};
     if (probed) rows.front().emplace_back("last probe");
-    const std::vector<std::string> held_out = best_held_out(runs);
+    const std::vector<std::string> held_out = best_held_out_texts(runs);
     for (std::size_t i = 0; i < runs.size(); ++i) {
         const RunHistory& run = runs[i];
         const StepRecord& last = run.metrics.steps.back();
@@ -159,7 +149,7 @@ std::string report_page(const std::vector<RunHistory>& runs, const ReportChoices
     page << "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
          << "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\"><title>Training report</title><style>"
          << style << "</style></head><body>\n<h1>Training report</h1>\n"
-         << table(summary_rows(runs)) << flags(runs);
+         << table(summary_rows(runs)) << note(explain_held_out_labels(runs)) << flags(runs);
     if (const auto rows = shortened_rows(setting_differences(runs)); rows.size() > 1)
         page << "<h2>Settings that differ</h2>\n" << table(rows);
     if (choices.target)

@@ -9,16 +9,28 @@
 #include "core/files/files.h"
 #include "core/median.h"
 #include "core/output/displayable.h"
+#include "core/output/log.h"
+#include "core/strings.h"
 #include "telemetry/run_paths.h"
 
 namespace bertpretrain {
 namespace {
+
+class NoStepYet : public DataError {
+public:
+    using DataError::DataError;
+};
 
 std::int64_t total_steps_of(const std::filesystem::path& settings) {
     try {
         const auto steps = nlohmann::json::parse(read_file(settings)).at("schedule").at("total_steps").get<std::int64_t>();
         return std::max<std::int64_t>(0, steps);
     } catch (const std::exception&) { return 0; }  // 0: unknown
+}
+
+/// One after another, where a run was measured on several.
+void add_held_out(RunHistory& run, const std::string& rows) {
+    if (run.held_out.find(rows) == run.held_out.npos) run.held_out += (run.held_out.empty() ? "" : "; then ") + rows;
 }
 
 RunHistory read_one(const std::filesystem::path& folder) {
@@ -30,12 +42,14 @@ RunHistory read_one(const std::filesystem::path& folder) {
     RunHistory run;
     run.parts = {folder};
     run.metrics = read_metrics(paths.metrics());
-    if (run.metrics.steps.empty()) throw DataError(concat(folder.string(), ": this run has no step yet; train first"));
+    if (run.metrics.steps.empty()) throw NoStepYet(concat(folder.string(), ": this run has no step yet; train first"));
     run.total_steps = total_steps_of(paths.settings());
     const std::vector<RunEvent> events =
         std::filesystem::exists(paths.events()) ? read_events(paths.events()) : std::vector<RunEvent>{};
-    for (const RunEvent& event : events)
+    for (const RunEvent& event : events) {
         if (event.samples_per_epoch > 0) run.samples_per_epoch = event.samples_per_epoch;
+        add_held_out(run, event.held_out);
+    }
     run.sessions = put_on_one_clock(run.metrics, events);
     return run;
 }
@@ -55,6 +69,7 @@ void append(RunHistory& run, RunHistory phase) {
     add(run.metrics.evaluations, phase.metrics.evaluations);
     add(run.sessions, phase.sessions);
     add(run.parts, phase.parts);
+    add_held_out(run, phase.held_out);
     run.samples_per_epoch = run.total_steps = 0;
 }
 
@@ -108,14 +123,19 @@ std::vector<RunHistory> read_runs(const std::vector<std::string>& arguments) {
     std::vector<RunHistory> runs;
     std::vector<std::string> folders;
     for (const std::string& argument : arguments) add_runs(argument, folders);
-    for (const std::string& folder : folders) runs.push_back(read_run(folder));
+    std::vector<std::string> empty;
+    for (const std::string& folder : folders) try {
+            runs.push_back(read_run(folder));
+        } catch (const NoStepYet& error) { empty.emplace_back(error.what()); }
+    if (runs.empty()) throw DataError(join(empty, "\n"));
+    for (const std::string& message : empty) log_warning(concat(message, "; it is left out"));
     const auto named_alike = [&](const std::string& name) {
         return std::count_if(runs.begin(), runs.end(), [&](const RunHistory& run) { return run.name == name; });
     };
     std::vector<bool> ambiguous;
     for (const RunHistory& run : runs) ambiguous.push_back(named_alike(run.name) > 1);
     for (std::size_t i = 0; i < runs.size(); ++i)
-        if (ambiguous[i]) runs[i].name = displayable(folders[i]);
+        if (ambiguous[i]) runs[i].name = displayable(runs[i].folder.string());
     return runs;
 }
 

@@ -19,6 +19,7 @@ struct RunHistory {
     std::vector<Session> sessions;                        ///< never empty
     std::int64_t samples_per_epoch = 0, total_steps = 0;  ///< 0: unknown, as of a run with phases
     std::vector<std::filesystem::path> parts;             ///< the folder, or those of its phases
+    std::string held_out;  ///< fingerprints of the rows on which held-out losses were measured; empty: not recorded
 
     std::int64_t restarts() const { return std::ranges::count(sessions, false, &Session::begins_phase) - 1; }
 };
@@ -29,7 +30,8 @@ struct RunHistory {
 RunHistory read_run(const std::filesystem::path& folder);
 
 /// Reads several runs. A folder that is no run stands for all runs below it, by name, at most three folders deep. Runs whose
-/// folders have the same name are named by their paths. @throws DataError like read_run
+/// folders have the same name are named by their paths. Those without a step, which have just begun or were refused, are left out
+/// with a warning. @throws DataError like read_run, or if no run has a step
 std::vector<RunHistory> read_runs(const std::vector<std::string>& folders);
 
 /// The resources that a run has used, without the time between sessions.

@@ -61,6 +61,7 @@ RunEvent event_of(const nlohmann::json& line) {
     event.settings = line.value("settings", std::string());
     event.computed_by = line.value("computed_by", std::string());
     event.sums = line.value("sums", std::string());
+    event.held_out = line.value("held_out", std::string());
     event.lost_steps = line.value("lost_steps", std::int64_t{0});
     event.lost_until = line.value("lost_until", 0.0);
     event.elapsed_seconds = line.value("elapsed_seconds", -1.0);

@@ -48,8 +48,9 @@ struct RunEvent {
     std::int64_t samples_per_epoch = 0;  ///< likewise
     /// Likewise (train/audit/run_sessions.h); may be empty.
     std::string settings, computed_by, sums;
-    std::int64_t lost_steps = 0;     ///< in "lost", which follows a resume: number of steps to repeat
-    double lost_until = 0;           ///< end time of the last of them, in seconds since 1970 UTC
+    std::string held_out;         ///< in a start or resume: the fingerprint of the held-out rows (batches/evaluation_batches.h)
+    std::int64_t lost_steps = 0;  ///< in "lost", which follows a resume: number of steps to repeat
+    double lost_until = 0;        ///< end time of the last of them, in seconds since 1970 UTC
     double lost_until_elapsed = -1;  ///< the same as elapsed_seconds, counted from the start that ran them
 };
 

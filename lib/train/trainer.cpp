@@ -474,6 +474,7 @@ void Trainer::restore() {
             {"step", step_}, {"ranks", parts_.world->size()}, {"settings", settings}, {"computed_by", computer}};
         if (const std::string sums = sums_of(parts_.plan, parts_.world->route()); !sums.empty()) details["sums"] = sums;
         add_sources(details, parts_.plan.data, *parts_.loader);
+        if (parts_.held_out) details["held_out"] = parts_.held_out->fingerprint();
         if (!finished()) records_->event(point ? "resume" : "start", std::move(details));
         if (!changed.empty())
             records_->event("weights_changed", {{"step", step_}, {"shares", parts_.plan.data.shares}, {"what", changed}});

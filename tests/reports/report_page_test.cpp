@@ -3,7 +3,10 @@
 #include <expat.h>
 
 #include "core/error.h"
+#include "reports/held_out_data.h"
+#include "reports/report_json.h"
 #include "reports/run_charts.h"
+#include "reports/run_comparison.h"
 #include "reports/sample_run.h"
 #include "support/catch.h"
 #include "support/command.h"
@@ -122,6 +125,33 @@ TEST_CASE("of several runs the one with the lowest held-out loss is marked") {
     CHECK(best({read_run(folder / "short"), read_run(folder / "long"), read_run(folder / "unmeasured")}) ==
           std::vector<std::string>{"best held-out", "4.3000", "3.3000 (lowest)", "-"});
     CHECK(best({read_run(folder / "long")}) == std::vector<std::string>{"best held-out", "3.3000"});
+}
+
+TEST_CASE("of runs that were measured on different held-out rows, none is the lowest of all, and compare refuses them") {
+    const TemporaryFolder folder;
+    std::vector<RunHistory> runs;
+    for (const char* name : {"a", "b", "other", "older"}) {
+        write_run(folder / name, 1, 10 + 5 * static_cast<int>(runs.size()));
+        runs.push_back(read_run(folder / name));
+    }
+    CHECK(runs[0].held_out.empty());
+    const auto say = [&](std::size_t run, const std::string& rows) {
+        write_text(runs[run].folder / "events.jsonl",
+                   event_line(0, R"("event":"start","step":0,"ranks":1,"held_out":")" + rows + "\""));
+        runs[run] = read_run(runs[run].folder);
+        CHECK(runs[run].held_out == rows);
+    };
+    CHECK(explain_held_out_labels(runs).empty());
+    for (const std::size_t run : {0U, 1U, 2U}) say(run, run == 2 ? "files 2" : "files 1");
+    CHECK(best_held_out_texts(runs) == std::vector<std::string>{"4.3000 (A)", "3.8000 (A, lowest)", "3.3000 (B)", "2.8000 (?)"});
+    CHECK_THAT(explain_held_out_labels(runs), Catch::Contains("different held-out rows") && Catch::Contains("?: not recorded"));
+    CHECK_THROWS_WITH(compare_runs(runs[1], runs[2]),
+                      Catch::Contains("different held-out rows (files 1; files 2)") && Catch::Contains("do: "));
+    CHECK_NOTHROW(compare_runs(runs[0], runs[1]));
+    CHECK_NOTHROW(compare_runs(runs[0], runs[3]));
+    CHECK(report_json(runs, {}).at("runs").at(2).at("held_out_rows") == "files 2");
+    runs.erase(runs.begin() + 2, runs.end());
+    CHECK(best_held_out_texts(runs) == std::vector<std::string>{"4.3000", "3.8000 (lowest)"});
 }
 
 TEST_CASE("a run with several sources gets a chart and a table of their losses") {

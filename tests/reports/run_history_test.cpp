@@ -119,6 +119,17 @@ TEST_CASE("a folder without a run, and a run without a step, are refused with th
     CHECK_THROWS_WITH(read_run(folder.path()), Catch::Matchers::Contains("no step"));
 }
 
+TEST_CASE("among several runs those without a step are left out, and only where no run has one they are refused") {
+    const TemporaryFolder folder;
+    std::filesystem::create_directories(folder / "runs/begun");
+    write_text(folder / "runs/begun/metrics.jsonl", "");
+    CHECK_THROWS_WITH(read_runs({(folder / "runs").string()}), Catch::Matchers::Contains("begun: this run has no step yet"));
+    write_run(folder / "runs/trained", 1, 3);
+    const auto runs = read_runs({(folder / "runs").string()});
+    REQUIRE(runs.size() == 1);
+    CHECK(runs[0].name == "trained");
+}
+
 TEST_CASE("runs whose folders have the same name are named by their paths") {
     const TemporaryFolder folder;
     for (const std::string name : {"a/run", "b/run", "c"}) write_run(folder / name, 1, 3);

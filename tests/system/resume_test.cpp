@@ -293,6 +293,7 @@ TEST_CASE("a run that resumes with other settings logs which, and from which ste
     copy_finished_run(folder / "run");
     const CommandResult longer = train(finished_run().config, folder / "run", "--set schedule.total_steps=22");
     CHECK(longer.exit_code == 0);
-    CHECK(missing_words(longer.err, {"settings that change from step 21 on:", "schedule.total_steps: 20 in the checkpoint, 22 now"}) == "");
+    CHECK(missing_words(longer.err,
+                        {"settings that change from step 21 on:", "schedule.total_steps: 20 in the checkpoint, 22 now"}) == "");
     CHECK(nlohmann::json::parse(read_text(folder / "run/settings.json")).at("schedule").at("total_steps") == 22);
 }
