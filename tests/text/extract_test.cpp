@@ -2,6 +2,7 @@
 
 #include <map>
 #include <set>
+#include <sstream>
 
 #include "core/error.h"
 #include "page_reader.h"
@@ -9,6 +10,7 @@
 #include "support/catch.h"
 #include "support/golden.h"
 #include "support/shared_data.h"
+#include "text/white_space.h"
 #include "text/wiki/wikitext.h"
 
 using namespace bertpretrain;
@@ -116,6 +118,26 @@ TEST_CASE("articles with fewer sentences than the minimum are left out") {
     write_dump(folder / "a.xml", article_xml("A", "One is. Two is.") + article_xml("B", "Three is."));
     CHECK(run({folder / "a.xml"}, folder / "text.txt", 2).short_articles == 1);
     CHECK(read_text(folder / "text.txt") == "One is.\nTwo is.\n\n");
+}
+
+TEST_CASE("a sentence of no-break spaces alone is none, and does not end its document") {
+    const TemporaryFolder folder;
+    write_text(folder / "documents.jsonl",
+               R"({"text": "The first sentence is here. \u00a0\nThe second is here! \u2003 \u00a0\n\u3000"})");
+    for (const bool punkt : {false, true}) {
+        CAPTURE(punkt);
+        ExtractSettings settings;
+        settings.inputs = {folder / "documents.jsonl"};
+        settings.output = folder / "text";
+        settings.reading.lines = "paragraphs";
+        settings.reading.sentences.punkt = punkt;
+        const ExtractCounts counts = extract(settings);
+        CHECK(counts.sentences == 2);
+        std::size_t blank = 0;
+        std::istringstream lines(read_text(folder / "text"));
+        for (std::string line; std::getline(lines, line);) blank += is_blank_line(line);
+        CHECK(blank == 1);  // at the document's end
+    }
 }
 
 TEST_CASE("sentences are split by the requested rules") {

@@ -3,6 +3,7 @@
 #include <string_view>
 #include <utility>
 
+#include "text/white_space.h"
 #include "text/wiki/page_parser.h"
 #include "text/wiki/wikiextractor_prose.h"
 #include "text/wiki/wikitext.h"
@@ -45,7 +46,8 @@ void split_sentences(DocumentBatch& batch, const SplitSentences& split) {
         for (std::size_t at = 0, end = 0; at < paragraphs.size(); at = end + 1) {
             end = paragraphs.find('\n', at);
             for (const std::string& sentence : split(std::string_view(paragraphs).substr(at, end - at)))
-                document.text.append(sentence) += '\n';
+                // What is left of a paragraph may be a no-break space, and a blank line would end the document.
+                if (!is_blank_line(sentence)) document.text.append(sentence) += '\n';
         }
     }
 }
