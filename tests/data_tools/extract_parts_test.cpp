@@ -182,6 +182,20 @@ TEST_CASE("a part that was killed is missing until it is made again, and what wa
     CHECK((content(corpus.folder / "out") == content(corpus.folder / "whole")));
 }
 
+TEST_CASE("a part that another process is making is refused, and so is a join while another one runs") {
+    const SmallCorpus corpus;
+    corpus.require_parts("out/text.txt", {"1/2", "2/2"});
+    const auto before = content(corpus.folder / "out");
+    const std::string held = "flock " + corpus.path("out/text.txt.part_1_of_2.json") + " ";
+    const CommandResult refused = run_command(held + corpus.command("out/text.txt", "--part 1/2"));
+    CHECK(refused.exit_code == 2);
+    CHECK(contains(refused.err, "text.txt.part_1_of_2: another process is making this part; wait for it"));
+    const CommandResult joined = run_command(held + program + " join " + corpus.path("out/text.txt"));
+    CHECK(joined.exit_code == 2);
+    CHECK(contains(joined.err, "text.txt: another process is joining its parts"));
+    CHECK(content(corpus.folder / "out") == before);
+}
+
 TEST_CASE("a join that was killed after its text was complete is finished by the next one") {
     const SmallCorpus corpus;
     corpus.require_parts("out/text.txt", {"1/2", "2/2"});
@@ -207,7 +221,7 @@ TEST_CASE("a folder with parts that are not joined is no input") {
     CHECK(contains(whole.err, message));
     REQUIRE(corpus.join("out/text.txt").exit_code == 0);
     CHECK(run_command(program + " vocabulary " + corpus.path("out") + " --size 300 --output " + corpus.path("v")).exit_code == 0);
-    write_text(corpus.folder / "in/notes.part_1_of_2.json", R"({"text": "Anybody's file may have such a name."})");
+    write_text(corpus.folder / "in/notes.part_1_of_2.json", R"({"text": "A user's file may have such a name."})");
     CHECK(corpus.extract("text.txt").exit_code == 0);
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/error.h"
+#include "core/files/file_lock.h"
 #include "core/files/files.h"
 #include "core/files/input_file.h"
 #include "core/output/log.h"
@@ -100,6 +101,11 @@ void append_part(const fs::path& file, const FileDigest& expected, const WriteTe
 
 ExtractCounts join_text(const fs::path& output) {
     const auto start = std::chrono::steady_clock::now();
+    const std::vector<Part> found = parts_of_text(output);
+    std::optional<FileLock> alone;  // two processes would write the same partial file
+    if (!found.empty())
+        alone.emplace(part_record_file(output, found.front()),
+                      concat(output.string(), ": another process is joining its parts, or making the first one; wait for it"));
     if (fs::is_regular_file(output)) {
         remove_parts(output);
         log_info(concat(output.string(), ": is complete already"));
@@ -107,7 +113,6 @@ ExtractCounts join_text(const fs::path& output) {
         counts.bytes_written = fs::file_size(output);
         return counts;
     }
-    const std::vector<Part> found = parts_of_text(output);
     if (found.empty())
         throw ConfigError(concat(output.string(), ": has no parts, ", output.filename().string(), ".part_I_of_N.json",
                                  "\n  do: name the --output of `bertpretrain_data extract --part I/N` or `shard --part I/N`"));
