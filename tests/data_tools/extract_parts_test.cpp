@@ -196,6 +196,15 @@ TEST_CASE("a part that another process is making is refused, and so is a join wh
     CHECK(content(corpus.folder / "out") == before);
 }
 
+TEST_CASE("a part that is made again with other settings replaces the earlier one") {
+    const SmallCorpus corpus;
+    REQUIRE(corpus.extract("whole/text.txt", "--sentences none").exit_code == 0);
+    corpus.require_parts("out/text.txt", {"1/2"});
+    corpus.require_parts("out/text.txt", {"1/2", "2/2"}, "--sentences none");
+    REQUIRE(corpus.join("out/text.txt").exit_code == 0);
+    CHECK(content(corpus.folder / "out") == content(corpus.folder / "whole"));
+}
+
 TEST_CASE("a join that was killed after its text was complete is finished by the next one") {
     const SmallCorpus corpus;
     corpus.require_parts("out/text.txt", {"1/2", "2/2"});
