@@ -1,49 +1,13 @@
-#include "commands.h"
-
-#include <iostream>
 #include <memory>
+#include <string>
 
-#include <nlohmann/json.hpp>
-
+#include "commands.h"
 #include "input_options.h"
+#include "summaries.h"
 
-#include "core/output/table.h"
-#include "core/strings.h"
-#include "text/reader/extract.h"
+#include "text/reader/extract_part.h"
 
 namespace bertpretrain {
-namespace {
-
-void print(const ExtractCounts& counts) {
-    Table table({"extracted", ""});
-    table.add({"documents", with_thousands(counts.pages)});
-    table.add({"documents kept", with_thousands(counts.articles)});
-    table.add({"redirects", with_thousands(counts.redirects)});
-    table.add({"other namespaces", with_thousands(counts.other_pages)});
-    table.add({"too short", with_thousands(counts.short_articles)});
-    table.add({"malformed records", with_thousands(counts.bad_records)});
-    table.add({"sentences", with_thousands(counts.sentences)});
-    table.add({"bytes read", with_thousands(static_cast<std::int64_t>(counts.bytes_read))});
-    table.add({"bytes written", with_thousands(static_cast<std::int64_t>(counts.bytes_written))});
-    table.add({"seconds", fixed(counts.seconds, 1)});
-    std::cout << table.text();
-}
-
-void print_as_json(const ExtractCounts& counts) {
-    const nlohmann::ordered_json json = {{"documents", counts.pages},
-                                         {"documents_kept", counts.articles},
-                                         {"redirects", counts.redirects},
-                                         {"other_namespaces", counts.other_pages},
-                                         {"too_short", counts.short_articles},
-                                         {"malformed_records", counts.bad_records},
-                                         {"sentences", counts.sentences},
-                                         {"bytes_read", counts.bytes_read},
-                                         {"bytes_written", counts.bytes_written},
-                                         {"seconds", counts.seconds}};
-    std::cout << json.dump() << std::endl;
-}
-
-}  // namespace
 
 void add_extract_command(CLI::App& app) {
     CLI::App* command = app.add_subcommand(
@@ -58,12 +22,19 @@ void add_extract_command(CLI::App& app) {
     command->add_option("--threads", settings->threads, "Number of threads; the output does not depend on it")
         ->capture_default_str()
         ->check(CLI::Range(1, 1024));
+    const auto part = std::make_shared<std::string>();
+    command->add_option("--part", *part,
+                        "I/N: read only part I of N of the input files, consecutive ones of about equally many bytes. Several "
+                        "processes or hosts make the parts, and `bertpretrain_data join OUTPUT` makes the text of them, with the "
+                        "same bytes as without parts. A file, such as one large dump, is not divided");
     const auto json = std::make_shared<bool>(false);
     command->add_flag("--json", *json, "Print the counts as a JSON object");
-    command->callback([settings, options, json] {
+    command->callback([settings, options, part, json] {
         options.finish();
         options.require_inputs();
-        (*json ? print_as_json : print)(extract(*settings));
+        const Part asked = part->empty() ? Part() : parse_part(*part);
+        const ExtractCounts counts = asked.is_whole() ? extract(*settings) : extract_part(*settings, asked);
+        print_summary(counts, *json);
     });
 }
 

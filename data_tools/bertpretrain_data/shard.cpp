@@ -1,19 +1,13 @@
-#include <iostream>
-#include <utility>
-
-#include <nlohmann/json.hpp>
-
 #include "commands.h"
 #include "input_options.h"
 #include "sample_options.h"
+#include "summaries.h"
 
 #include "core/error.h"
 #include "core/output/displayable.h"
 #include "core/output/log.h"
-#include "core/output/table.h"
 #include "core/strings.h"
 #include "shards/build/article_split.h"
-#include "shards/build/join_parts.h"
 #include "shards/build/shard_builder.h"
 #include "text/no_document.h"
 #include "tokens/models/folder_tokenizer.h"
@@ -23,38 +17,6 @@
 
 namespace bertpretrain {
 namespace {
-
-double masked_share(const ShardTotals& totals) { return static_cast<double>(totals.masked) / static_cast<double>(totals.tokens); }
-double mean_length(const ShardTotals& totals) { return static_cast<double>(totals.tokens) / static_cast<double>(totals.rows); }
-
-void print_summary(const ShardBuildReport& report) {
-    Table table({"part", "shards", "rows", "tokens", "masked", "mean length"});
-    for (const auto& [name, kind] : {std::pair("training", ShardKind::training), std::pair("held out", ShardKind::held_out)})
-        if (const ShardTotals sums = shard_totals(report.manifest, kind); sums.shards > 0)
-            table.add({name, with_thousands(sums.shards), with_thousands(sums.rows), with_thousands(sums.tokens),
-                       fixed(100 * masked_share(sums), 2) + " %", fixed(mean_length(sums), 1)});
-    std::cout << table.text();
-    if (report.articles > 0)
-        std::cout << with_thousands(static_cast<std::int64_t>(report.articles)) << " articles, " << bytes_text(report.text_bytes)
-                  << " of text in " << duration_text(report.seconds) << " ("
-                  << fixed(static_cast<double>(report.text_bytes) / 1e6 / report.seconds, 2) << " MB/s), ";
-    std::cout << "unigram cross-entropy " << fixed(report.manifest.unigram_cross_entropy, 4) << " nats\n";
-}
-
-void print_summary_as_json(const ShardBuildReport& report) {
-    nlohmann::ordered_json json;
-    if (report.articles > 0)
-        json = {{"articles", report.articles}, {"text_bytes", report.text_bytes}, {"seconds", report.seconds}};
-    json["unigram_cross_entropy"] = report.manifest.unigram_cross_entropy;
-    for (const auto& [name, kind] : {std::pair("training", ShardKind::training), std::pair("held_out", ShardKind::held_out)})
-        if (const ShardTotals sums = shard_totals(report.manifest, kind); sums.shards > 0)
-            json[name] = {{"shards", sums.shards},
-                          {"rows", sums.rows},
-                          {"tokens", sums.tokens},
-                          {"masked_share", masked_share(sums)},
-                          {"mean_length", mean_length(sums)}};
-    std::cout << json.dump() << std::endl;
-}
 
 /// Takes the tokens' file and the casing from a model's folder, as transformers reads all of its files.
 /// @throws ConfigError for a folder without a tokenizer, or with one that its tokens' file and a casing do not define
@@ -95,21 +57,7 @@ void take_casing(ShardBuildSettings& settings) {
                            "--compatible-with ", samples.compatible_with, " lowers the text"));
 }
 
-struct JoinRequest {
-    std::filesystem::path folder;
-    bool json = false;
-};
-
 }  // namespace
-
-void add_join_command(CLI::App& app) {
-    CLI::App* const command = app.add_subcommand("join", "Completes a folder of shards whose parts `shard --part` has made");
-    const auto request = std::make_shared<JoinRequest>();
-    command->add_option("FOLDER", request->folder, "Folder with the shards and files of all parts")->required();
-    command->add_flag("--json", request->json, "Print the summary as a JSON object");
-    command->callback(
-        [request] { (request->json ? print_summary_as_json : print_summary)({.manifest = join_parts(request->folder)}); });
-}
 
 void add_shard_command(CLI::App& app) {
     CLI::App* command = app.add_subcommand("shard", "Makes a folder of training and held-out shards from text and a vocabulary");
@@ -163,7 +111,7 @@ void add_shard_command(CLI::App& app) {
     command->callback([settings, json, part, allow_empty, sample_options, split_options, reading] {
         reading.finish();
         reading.require_inputs();
-        if (!part->empty()) settings->part = parse_part(*part);
+        if (!part->empty()) settings->part = BuildPart{parse_part(*part)};
         if (!part->empty() && settings->overwrite)
             throw ConfigError(
                 "--overwrite cannot be combined with --part, because the parts write into one folder"
@@ -185,7 +133,7 @@ void add_shard_command(CLI::App& app) {
         else take_casing(*settings);
         const auto made_none = [&](const Error& error) { log_warning(concat("no shards were made: ", error.what())); };
         try {
-            (*json ? print_summary_as_json : print_summary)(build_shards(*settings));
+            print_summary(build_shards(*settings), *json);
         } catch (const NoDocumentError& error) {
             if (!*allow_empty) throw;
             made_none(error);

@@ -112,6 +112,13 @@ TEST_CASE("commands make the same bytes of a throttled and failing bucket's obje
                 path("vocab_local"),
             "shards");
     }
+    for (const char* part : {"1/2", "2/2"})
+        REQUIRE(run_command(server.environment() + program + "extract s3://bucket/corpus/ --output " + path("text_joined") +
+                            " --part " + part)
+                    .exit_code == 0);
+    REQUIRE(run_command(program + "join " + path("text_joined")).exit_code == 0);
+    CHECK((read_text(path("text_joined")) == read_text(path("text_local"))));
+    CHECK(origins_in(path("text_joined.lineage.json")) == origins_in(path("text_local.lineage.json")));
     CHECK((read_text(path("text_remote")) == read_text(path("text_local"))));
     CHECK((read_text(path("vocab_remote")) == read_text(path("vocab_local"))));
     CHECK((read_text(path("clean_remote/text.txt")) == read_text(path("clean_local/text.txt"))));

@@ -36,8 +36,8 @@ std::vector<PartRecord> complete_parts(const fs::path& folder, const std::vector
     std::vector<PartRecord> records;
     std::string missing;
     for (std::int64_t number = 1; number <= count; ++number) {
-        std::optional<PartRecord> record = read_part(folder, {number, count});
-        if (record && record->is_complete({number, count})) records.push_back(*std::move(record));
+        std::optional<PartRecord> record = read_part(folder, {{number, count}});
+        if (record && record->is_complete({{number, count}})) records.push_back(*std::move(record));
         else missing += concat(missing.empty() ? "" : ", ", number, "/", count);
     }
     if (!missing.empty())
@@ -51,9 +51,10 @@ void require_same_request(const fs::path& folder, const std::vector<PartRecord>&
     for (std::int64_t i = 1; i < count; ++i)
         if (const PartRecord& record = records[static_cast<std::size_t>(i)];
             record.makes != records.front().makes || record.label_counts.size() != records.front().label_counts.size())
-            throw DataError(concat((folder / BuildPart{i + 1, count}.record_file()).string(),
+            throw DataError(concat((folder / BuildPart{{i + 1, count}}.record_file()).string(),
                                    ": was made of other text, or with ", "other settings or another vocabulary, than ",
-                                   BuildPart{1, count}.record_file(), "\n  do: make this part again with the command of part 1"));
+                                   BuildPart{{1, count}}.record_file(),
+                                   "\n  do: make this part again with the command of part 1"));
 }
 
 void require_unchanged(const fs::path& folder, const ShardRecord& shard) {

@@ -215,7 +215,7 @@ ShardBuildReport build_shards(const ShardBuildSettings& settings) {
     const std::size_t all_shards = plan.shards.size();
     if (static_cast<std::size_t>(settings.part.count) > all_shards)
         throw ConfigError(
-            concat("--part ", settings.part.number, "/", settings.part.count, ": there are only ", all_shards,
+            concat("--part ", settings.part.text(), ": there are only ", all_shards,
                    " shards, expected as many as parts\n  do: use fewer parts, or more --shards and --held-out-shards"));
     ShardFolder folder(
         settings.output,

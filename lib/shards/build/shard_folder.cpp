@@ -5,12 +5,10 @@
 #include <cstring>
 #include <fstream>
 
-#include <fcntl.h>
-#include <sys/file.h>
-#include <unistd.h>
 #include <nlohmann/json.hpp>
 
 #include "core/error.h"
+#include "core/files/file_lock.h"
 #include "core/files/files.h"
 #include "core/files/sha256.h"
 #include "core/output/log.h"
@@ -28,23 +26,12 @@ void require(bool holds, const std::string& message) {
     if (!holds) throw ConfigError(message);
 }
 
-/// An exclusive lock held by the run that writes a folder. The kernel releases it however the run ends.
-class FileLock {
+/// Locks a part's building file for the run that makes the part.
+class BuildLock : public FileLock {
 public:
-    explicit FileLock(const fs::path& file) : descriptor_(::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666)) {
-        if (descriptor_ < 0) throw DataError(concat(file.string(), ": cannot be written (", std::strerror(errno), ")"));
-        if (::flock(descriptor_, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK)
-            return;  // some network file systems do not support locks
-        ::close(descriptor_);
-        throw ConfigError(
-            concat(file.parent_path().string(), ": another run is making shards there; wait for it or choose another --output"));
-    }
-    ~FileLock() { ::close(descriptor_); }
-    FileLock(const FileLock&) = delete;
-    FileLock& operator=(const FileLock&) = delete;
-
-private:
-    int descriptor_;
+    explicit BuildLock(const fs::path& file)
+        : FileLock(file, concat(file.parent_path().string(),
+                                ": another run is making shards there; wait for it or choose another --output")) {}
 };
 
 void remove_file(const fs::path& file) {
@@ -76,7 +63,7 @@ bool has_shards_of(const fs::path& folder, const PartRecord& record) {
 /// into the record.
 void clear_interrupted(const fs::path& folder, const BuildPart& part, PartRecord& record) {
     if (!fs::exists(folder / part.building_file())) return;
-    const FileLock alone(folder / part.building_file());
+    const BuildLock alone(folder / part.building_file());
     if (fs::exists(folder / manifest_name)) return;
     std::optional<PartRecord> earlier = record.makes.empty() ? std::nullopt : read_part(folder, part);
     const bool goes_on = earlier && earlier->makes == record.makes &&
@@ -184,8 +171,8 @@ void check_empty(const fs::path& folder, bool overwrite) {
                    "\n  do: choose another --output, or use --overwrite to replace these files"));
 }
 
-struct ShardFolder::Lock : FileLock {
-    using FileLock::FileLock;
+struct ShardFolder::Lock : BuildLock {
+    using BuildLock::BuildLock;
 };
 
 ShardFolder::ShardFolder(fs::path folder, FolderRequest request, const Vocabulary& vocabulary)

@@ -15,11 +15,12 @@ constexpr std::int64_t enough_to_refuse = 1000;
 }  // namespace
 
 void BadRecords::add(const DocumentBatch& batch) {
-    records_ += batch.records;
-    bad_ += std::ssize(batch.bad);
+    counts_.records += batch.records;
+    counts_.bad += std::ssize(batch.bad);
     for (const BadRecord& record : batch.bad) add(record, batch.file);
-    for (const auto& [field, records] : batch.records_with_field) records_with_field_[field] += records;
-    if (bad_ >= enough_to_refuse && 2 * bad_ > records_ && static_cast<double>(bad_) > most_ * static_cast<double>(records_))
+    for (const auto& [field, records] : batch.records_with_field) counts_.with_field[field] += records;
+    if (counts_.bad >= enough_to_refuse && 2 * counts_.bad > counts_.records &&
+        static_cast<double>(counts_.bad) > most_ * static_cast<double>(counts_.records))
         refuse("the first ");
 }
 
@@ -34,17 +35,29 @@ void BadRecords::add(const BadRecord& record, const std::string& file) {
     if (named_.size() < most_named) named_.push_back({concat(file, ":", record.line), record.problem, record.cause, 1});
 }
 
+void BadRecords::add(const RecordCounts& counts) {
+    counts_.records += counts.records;
+    counts_.bad += counts.bad;
+    for (const auto& [field, records] : counts.with_field) counts_.with_field[field] += records;
+}
+
+void BadRecords::report() const {
+    if (counts_.bad > 0)
+        log_warning(concat(with_thousands(counts_.bad), " of ", with_thousands(counts_.records),
+                           " records are malformed and left out:", list()));
+}
+
 void BadRecords::finish() const {
-    for (const auto& [field, records] : records_with_field_)
+    for (const auto& [field, records] : counts_.with_field)
         if (records == 0) log_warning(concat("no record has the field \"", field, "\" of --text-field; is its name right?"));
-    if (bad_ == 0) return;
-    if (static_cast<double>(bad_) > most_ * static_cast<double>(records_)) refuse("");
-    log_warning(concat(with_thousands(bad_), " of ", with_thousands(records_), " records are malformed and left out:", list()));
+    if (static_cast<double>(counts_.bad) > most_ * static_cast<double>(counts_.records)) refuse("");
+    report();
 }
 
 std::string BadRecords::list() const {
+    if (named_.empty()) return "\n  the messages of the parts name them";
     std::string lines;
-    std::int64_t left = bad_;
+    std::int64_t left = counts_.bad;
     for (const Named& named : named_) {
         left -= named.records;
         lines += concat("\n  ", named.place, ": ", named.problem);
@@ -55,10 +68,10 @@ std::string BadRecords::list() const {
 }
 
 void BadRecords::refuse(const char* which) const {
-    const double share = 100 * static_cast<double>(bad_) / static_cast<double>(records_);
+    const double share = 100 * static_cast<double>(counts_.bad) / static_cast<double>(counts_.records);
     const bool allows_some = most_ > 0;  // --max-bad is no option where every record has its row
     throw DataError(concat(
-        with_thousands(bad_), " of ", which, with_thousands(records_), " records are malformed",
+        with_thousands(counts_.bad), " of ", which, with_thousands(counts_.records), " records are malformed",
         allows_some ? concat(" (", fixed(share, 2), " %), more than --max-bad allows (", fixed(100 * most_, 2), " %)") : "", ":",
         list(), "\n  do: fix the records, or pass the right --text-field, --id-field, --format",
         allows_some ? ", --encoding or --max-bad" : " or --encoding"));

@@ -10,6 +10,12 @@
 
 namespace bertpretrain {
 
+/// Numbers of records; those of several parts of a corpus can be added.
+struct RecordCounts {
+    std::int64_t records = 0, bad = 0;
+    std::map<std::string, std::int64_t> with_field;  ///< of JSONL with several text fields: how many records have each
+};
+
 class BadRecords {
 public:
     /// @param most the share of all records that may be malformed
@@ -18,12 +24,15 @@ public:
     /// @throws DataError when 1,000 records are malformed and they are most of all records so far, so that a wrong field's name
     /// is reported early
     void add(const DocumentBatch& batch);
+    /// Adds what another process has counted, and has reported.
+    void add(const RecordCounts& counts);
+    /// Logs the malformed records, however many they are.
+    void report() const;
     /// Call it after the last batch: logs the malformed records, and text fields that no record has. @throws DataError when they
     /// are too many
     void finish() const;
 
-    std::int64_t records() const { return records_; }
-    std::int64_t bad() const { return bad_; }
+    const RecordCounts& counts() const { return counts_; }
 
 private:
     /// A malformed record that is named, and all with the same cause.
@@ -37,9 +46,8 @@ private:
     [[noreturn]] void refuse(const char* which) const;
 
     double most_;
-    std::int64_t records_ = 0, bad_ = 0;
+    RecordCounts counts_;
     std::vector<Named> named_;  ///< up to ten
-    std::map<std::string, std::int64_t> records_with_field_;
 };
 
 }  // namespace bertpretrain

@@ -87,6 +87,7 @@ DocumentReader::DocumentReader(const std::vector<fs::path>& inputs, InputSetting
       pool_(pool),
       bytes_ahead_(bytes_ahead),
       files_(input_files(inputs)),
+      end_(files_.size()),
       total_bytes_(bytes_of(files_)),
       bad_(settings_.most_bad) {
     if (!settings_.encoding.empty()) check_encoding(settings_.encoding);
@@ -101,6 +102,14 @@ DocumentReader::~DocumentReader() {
             pool_.wait(work.batch);
         } catch (...) { continue; }
     }
+}
+
+void DocumentReader::read_only(std::size_t first, std::size_t end) {
+    check(first <= end && end <= files_.size(), "files ", first, " to ", end, " of ", files_.size());
+    first_ = opened_ = first;
+    end_ = end;
+    total_bytes_ =
+        bytes_of({files_.begin() + static_cast<std::ptrdiff_t>(first), files_.begin() + static_cast<std::ptrdiff_t>(end)});
 }
 
 DocumentReader::Opened DocumentReader::open(const fs::path& file, const std::shared_ptr<RunningDigest>& digest) {
@@ -165,6 +174,15 @@ void DocumentReader::decide(Kind kind, const LayoutSample& sample) {
                            "`shard`, and --keep-white-space to `vocabulary`"));
 }
 
+/// Samples the first file of a kind before those that are read. A reader of all files has decided by it.
+void DocumentReader::sample_first_of(Kind kind, LayoutSamples& samples) {
+    for (std::size_t file = 0; file < first_; ++file) {
+        Opened opened = open(files_[file]);
+        if (!opened.format || opened.format->kind != kind) continue;
+        return sample(opened, sample_bytes, samples);
+    }
+}
+
 std::unique_ptr<DocumentSource> DocumentReader::source_of(Opened opened) {
     const Kind kind = opened.format->kind;
     TextLayout layout;
@@ -172,7 +190,8 @@ std::unique_ptr<DocumentSource> DocumentReader::source_of(Opened opened) {
         std::optional<TextLayout>& decided = layouts_[static_cast<std::size_t>(kind)];
         if (!decided) {
             LayoutSamples samples;
-            sample(opened, sample_bytes, samples);
+            sample_first_of(kind, samples);
+            if (samples[static_cast<std::size_t>(kind)].empty()) sample(opened, sample_bytes, samples);
             decide(kind, samples[static_cast<std::size_t>(kind)]);
         }
         layout = *decided;
@@ -183,7 +202,7 @@ std::unique_ptr<DocumentSource> DocumentReader::source_of(Opened opened) {
 
 /// Opens the next file that is not empty; returns false after the last one.
 bool DocumentReader::open_next() {
-    while (opened_ < files_.size()) {
+    while (opened_ < end_) {
         if (digests_files_) digest_ = std::make_shared<RunningDigest>();
         Opened opened = open(files_[opened_++], digest_);
         if (!opened.format) {
@@ -197,7 +216,7 @@ bool DocumentReader::open_next() {
         source_ = source_of(std::move(opened));
         return true;
     }
-    if (empty_files_ == files_.size()) throw NoDocumentError(concat(first_empty_, ": is empty, expected text"));
+    if (reads_all() && empty_files_ == files_.size()) throw NoDocumentError(concat(first_empty_, ": is empty, expected text"));
     warn_of_odd_files();
     return false;
 }
@@ -212,7 +231,7 @@ void DocumentReader::count_format(const Opened& opened) {
 
 void DocumentReader::warn_of_odd_files() const {
     if (empty_files_ > 0)
-        log_warning(concat(empty_files_, " of ", files_.size(), " files are empty; the first is ", first_empty_));
+        log_warning(concat(empty_files_, " of ", end_ - first_, " files are empty; the first is ", first_empty_));
     for (const auto& [folder, formats] : formats_)
         if (formats.texts > 0 && formats.records > 0)
             log_warning(concat(folder.string(), ": ", formats.texts, " file(s) of plain text were read as documents beside ",
@@ -299,6 +318,12 @@ DocumentBatch DocumentReader::take() {
 
 /// Trains Punkt on the first documents, then splits these into sentences.
 void DocumentReader::learn() {
+    if (!reads_all()) {
+        DocumentReader all({files_.begin(), files_.end()}, settings_, pool_, bytes_ahead_);
+        all.learn();
+        split_ = all.split_;
+        return;
+    }
     std::vector<std::shared_ptr<DocumentBatch>> batches;
     std::size_t bytes = 0;
     for (fill(); !in_work_.empty(); bytes < punkt_learning_bytes ? fill() : void()) {
@@ -327,7 +352,7 @@ std::optional<DocumentBatch> DocumentReader::next() {
     fill();
     if (in_work_.empty()) {
         if (failure_) std::rethrow_exception(failure_);
-        bad_.finish();
+        reads_all() ? bad_.finish() : bad_.report();
         return std::nullopt;
     }
     DocumentBatch batch = take();

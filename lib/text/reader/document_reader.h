@@ -52,11 +52,16 @@ public:
     /// malformed
     std::optional<DocumentBatch> next();
 
+    /// Reads only the files from `first` up to `end`, with the documents that they have among all files: what a line is and what
+    /// Punkt learns still come from all. Call it before next(), which then leaves it to the caller to refuse files that are all
+    /// empty, and malformed records unless 1,000 are most of those read so far. The files must be readable more than once.
+    void read_only(std::size_t first, std::size_t end);
+
     /// Hashes the files while they are read. Call it before next(). A Parquet file is read once more, because its parts are read
     /// in any order; of an object only what was not read in order.
     void digest_files() { digests_files_ = true; }
-    /// The digests of files(), each with what its record of lineage names as its origin (text_lineage.h). Complete after the last
-    /// documents.
+    /// The digests of the files that are read, each with what its record of lineage names as its origin (text_lineage.h).
+    /// Complete after the last documents.
     const std::vector<FileDigest>& digests() const { return digests_; }
 
     /// All files in order, those of folders included.
@@ -66,8 +71,8 @@ public:
     bool is_sentence_text();
 
     const BadRecords& bad_records() const { return bad_; }
-    std::uint64_t bytes_read() const;                           ///< (compressed) bytes read from all files
-    std::uint64_t total_bytes() const { return total_bytes_; }  ///< of all files; 0: unknown
+    std::uint64_t bytes_read() const;                           ///< (compressed) bytes read from the files
+    std::uint64_t total_bytes() const { return total_bytes_; }  ///< of the files that are read; 0: unknown
 
 private:
     static constexpr std::size_t plain_kinds = DocumentFormat::plain_kinds;
@@ -91,6 +96,8 @@ private:
     bool read_chunk(DocumentChunk& chunk);
     bool open_next();
     void count_format(const Opened& opened);
+    void sample_first_of(DocumentFormat::Kind kind, LayoutSamples& samples);
+    bool reads_all() const { return first_ == 0 && end_ == files_.size(); }
     void warn_of_odd_files() const;
     void end_file();
     std::unique_ptr<DocumentSource> source_of(Opened opened);
@@ -104,10 +111,12 @@ private:
     TaskPool& pool_;
     std::size_t bytes_ahead_;
     std::vector<std::filesystem::path> files_;
+    std::size_t first_ = 0, end_;  ///< of the files that are read
     std::uint64_t total_bytes_;
     SplitSentences split_;                                        ///< empty until Punkt has learned
     std::array<std::optional<TextLayout>, plain_kinds> layouts_;  ///< by DocumentFormat::Kind, once a text of it was seen
-    std::size_t opened_ = 0, empty_files_ = 0;
+    std::size_t opened_ = 0;                                      ///< the next file to open
+    std::size_t empty_files_ = 0;
     std::string first_empty_;  ///< name of the first empty file
     struct FormatsInFolder {
         std::size_t texts = 0, records = 0;  ///< files of plain text; of JSONL, tables, Parquet and FASTA

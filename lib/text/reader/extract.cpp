@@ -15,6 +15,7 @@
 #include "text/content/byte_source.h"
 #include "text/no_document.h"
 #include "text/reader/extract_progress.h"
+#include "text/reader/extracted_part.h"
 #include "text/reader/text_lineage.h"
 
 namespace bertpretrain {
@@ -23,19 +24,6 @@ namespace {
 namespace fs = std::filesystem;
 
 fs::path partial_of(fs::path output) { return output += ".partial"; }
-
-void check_output(const fs::path& output, const std::vector<fs::path>& inputs) {
-    if (!output.has_filename()) throw ConfigError(concat("--output ", output.string(), ": expected the name of a file"));
-    for (const fs::path& file : {output, partial_of(output)}) {
-        if (!fs::exists(file)) continue;
-        if (!fs::is_regular_file(file))
-            throw ConfigError(concat("--output ", file.string(), ": exists and is not a regular file; choose another"));
-        for (const fs::path& input : inputs)
-            if (input != standard_input && !is_remote_address(input.string()) && fs::equivalent(file, input))
-                throw ConfigError(concat("--output ", output.string(), ": would overwrite the input ", input.string()));
-    }
-    make_writable_folder(output.has_parent_path() ? output.parent_path() : fs::path("."));
-}
 
 /// Returns the batch's documents with at least `minimum` sentences as text, and counts them.
 std::string text_of(const DocumentBatch& batch, std::int64_t minimum, ExtractCounts& counts) {
@@ -66,7 +54,20 @@ std::string explain_nothing(const ExtractCounts& counts, std::int64_t minimum) {
 
 }  // namespace
 
-ExtractCounts write_sentences(DocumentReader& reader, std::int64_t minimum_sentences, const WriteText& write) {
+void check_text_output(const fs::path& output, const std::vector<fs::path>& inputs) {
+    if (!output.has_filename()) throw ConfigError(concat("--output ", output.string(), ": expected the name of a file"));
+    for (const fs::path& file : {output, partial_of(output)}) {
+        if (!fs::exists(file)) continue;
+        if (!fs::is_regular_file(file))
+            throw ConfigError(concat("--output ", file.string(), ": exists and is not a regular file; choose another"));
+        for (const fs::path& input : inputs)
+            if (input != standard_input && !is_remote_address(input.string()) && fs::equivalent(file, input))
+                throw ConfigError(concat("--output ", output.string(), ": would overwrite the input ", input.string()));
+    }
+    make_writable_folder(output.has_parent_path() ? output.parent_path() : fs::path("."));
+}
+
+ExtractCounts write_any_sentences(DocumentReader& reader, std::int64_t minimum_sentences, const WriteText& write) {
     ExtractCounts counts;
     ExtractProgress progress(reader.total_bytes());
     const auto start = std::chrono::steady_clock::now();
@@ -78,28 +79,48 @@ ExtractCounts write_sentences(DocumentReader& reader, std::int64_t minimum_sente
         progress.show(counts);
     }
     counts.bytes_read = reader.bytes_read();
-    counts.bad_records = reader.bad_records().bad();
+    counts.bad_records = reader.bad_records().counts().bad;
     counts.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    if (counts.articles == 0) throw NoDocumentError(explain_nothing(counts, minimum_sentences));
     return counts;
+}
+
+void require_documents(const ExtractCounts& counts, std::int64_t minimum_sentences) {
+    if (counts.articles == 0) throw NoDocumentError(explain_nothing(counts, minimum_sentences));
+}
+
+ExtractCounts write_sentences(DocumentReader& reader, std::int64_t minimum_sentences, const WriteText& write) {
+    ExtractCounts counts = write_any_sentences(reader, minimum_sentences, write);
+    require_documents(counts, minimum_sentences);
+    return counts;
+}
+
+FileDigest write_text_file(const fs::path& file, const std::function<void(const WriteText& write)>& fill,
+                           const std::function<void(const FileDigest& digest)>& finish) {
+    FileDigest digest;
+    write_atomically(file, [&](std::ostream& out) {
+        RunningDigest running;
+        fill([&](std::string_view text) {
+            if (!out.write(text.data(), static_cast<std::streamsize>(text.size())))
+                throw DataError(
+                    concat(partial_of(file).string(), ": writing failed (", std::strerror(errno), ")", disk_advice(errno)));
+            running.add(text);
+        });
+        digest = running.finish(file.filename().string());
+        if (finish) finish(digest);
+    });
+    return digest;
 }
 
 ExtractCounts extract(const ExtractSettings& settings) {
     TaskPool pool(std::min(settings.threads, most_extract_threads));
     DocumentReader reader(settings.inputs, settings.reading, pool);
-    check_output(settings.output, reader.files());
+    check_text_output(settings.output, reader.files());
+    require_no_parts(settings.output);
     reader.digest_files();
     ExtractCounts counts;
-    RunningDigest digest;
-    write_atomically(settings.output, [&](std::ostream& out) {
-        counts = write_sentences(reader, settings.minimum_sentences, [&](std::string_view text) {
-            if (!out.write(text.data(), static_cast<std::streamsize>(text.size())))
-                throw DataError(concat(partial_of(settings.output).string(), ": writing failed (", std::strerror(errno), ")",
-                                       disk_advice(errno)));
-            digest.add(text);
-        });
-    });
-    write_text_lineage(settings.output, digest.finish(""), reader.digests());
+    const FileDigest digest = write_text_file(
+        settings.output, [&](const WriteText& write) { counts = write_sentences(reader, settings.minimum_sentences, write); });
+    write_text_lineage(settings.output, digest, reader.digests());
     return counts;
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -12,6 +13,7 @@
 #include "storage/remote_address.h"
 #include "storage/remote_object.h"
 #include "text/content/byte_source.h"
+#include "text/reader/extracted_part.h"
 #include "text/reader/input_names.h"
 #include "text/reader/remote_inputs.h"
 
@@ -70,6 +72,16 @@ void refuse_repeated(const std::vector<fs::path>& files) {
     }
 }
 
+/// The parts of a text that is not joined are not the text: some may be missing.
+void refuse_parts(const std::vector<fs::path>& files) {
+    for (const fs::path& file : files)
+        if (const std::optional<fs::path> text = text_with_part(file))
+            throw DataError(
+                concat(file.string(), ": belongs to a part of ", text->string(),
+                       ", whose parts have not been joined; nothing has been written\n  do: make all parts, and then run ",
+                       "`bertpretrain_data join ", text->string(), "`, or move them away"));
+}
+
 }  // namespace
 
 std::vector<fs::path> input_files(const std::vector<fs::path>& inputs) {
@@ -92,6 +104,7 @@ std::vector<fs::path> input_files(const std::vector<fs::path>& inputs) {
         }
     }
     refuse_repeated(files);
+    refuse_parts(files);
     return files;
 }
 

@@ -1,0 +1,88 @@
+#include "summaries.h"
+
+#include <iostream>
+#include <string>
+#include <utility>
+
+#include <nlohmann/json.hpp>
+
+#include "core/output/table.h"
+#include "core/strings.h"
+
+namespace bertpretrain {
+namespace {
+
+void print(const ExtractCounts& counts) {
+    Table table({"extracted", ""});
+    table.add({"documents", with_thousands(counts.pages)});
+    table.add({"documents kept", with_thousands(counts.articles)});
+    table.add({"redirects", with_thousands(counts.redirects)});
+    table.add({"other namespaces", with_thousands(counts.other_pages)});
+    table.add({"too short", with_thousands(counts.short_articles)});
+    table.add({"malformed records", with_thousands(counts.bad_records)});
+    table.add({"sentences", with_thousands(counts.sentences)});
+    table.add({"bytes read", with_thousands(static_cast<std::int64_t>(counts.bytes_read))});
+    table.add({"bytes written", with_thousands(static_cast<std::int64_t>(counts.bytes_written))});
+    table.add({"seconds", fixed(counts.seconds, 1)});
+    std::cout << table.text();
+}
+
+void print_as_json(const ExtractCounts& counts) {
+    const nlohmann::ordered_json json = {{"documents", counts.pages},
+                                         {"documents_kept", counts.articles},
+                                         {"redirects", counts.redirects},
+                                         {"other_namespaces", counts.other_pages},
+                                         {"too_short", counts.short_articles},
+                                         {"malformed_records", counts.bad_records},
+                                         {"sentences", counts.sentences},
+                                         {"bytes_read", counts.bytes_read},
+                                         {"bytes_written", counts.bytes_written},
+                                         {"seconds", counts.seconds}};
+    std::cout << json.dump() << std::endl;
+}
+
+double masked_share(const ShardTotals& totals) { return static_cast<double>(totals.masked) / static_cast<double>(totals.tokens); }
+double mean_length(const ShardTotals& totals) { return static_cast<double>(totals.tokens) / static_cast<double>(totals.rows); }
+
+void print(const ShardBuildReport& report) {
+    Table table({"part", "shards", "rows", "tokens", "masked", "mean length"});
+    for (const auto& [name, kind] : {std::pair("training", ShardKind::training), std::pair("held out", ShardKind::held_out)})
+        if (const ShardTotals sums = shard_totals(report.manifest, kind); sums.shards > 0)
+            table.add({name, with_thousands(sums.shards), with_thousands(sums.rows), with_thousands(sums.tokens),
+                       fixed(100 * masked_share(sums), 2) + " %", fixed(mean_length(sums), 1)});
+    std::cout << table.text();
+    if (report.articles > 0)
+        std::cout << with_thousands(static_cast<std::int64_t>(report.articles)) << " articles, " << bytes_text(report.text_bytes)
+                  << " of text in " << duration_text(report.seconds) << " ("
+                  << fixed(static_cast<double>(report.text_bytes) / 1e6 / report.seconds, 2) << " MB/s), ";
+    std::cout << "unigram cross-entropy " << fixed(report.manifest.unigram_cross_entropy, 4) << " nats\n";
+}
+
+void print_as_json(const ShardBuildReport& report) {
+    nlohmann::ordered_json json;
+    if (report.articles > 0)
+        json = {{"articles", report.articles}, {"text_bytes", report.text_bytes}, {"seconds", report.seconds}};
+    json["unigram_cross_entropy"] = report.manifest.unigram_cross_entropy;
+    for (const auto& [name, kind] : {std::pair("training", ShardKind::training), std::pair("held_out", ShardKind::held_out)})
+        if (const ShardTotals sums = shard_totals(report.manifest, kind); sums.shards > 0)
+            json[name] = {{"shards", sums.shards},
+                          {"rows", sums.rows},
+                          {"tokens", sums.tokens},
+                          {"masked_share", masked_share(sums)},
+                          {"mean_length", mean_length(sums)}};
+    std::cout << json.dump() << std::endl;
+}
+
+}  // namespace
+
+void print_summary(const ExtractCounts& counts, bool json) {
+    if (json) print_as_json(counts);
+    else print(counts);
+}
+
+void print_summary(const ShardBuildReport& report, bool json) {
+    if (json) print_as_json(report);
+    else print(report);
+}
+
+}  // namespace bertpretrain
