@@ -4,6 +4,8 @@
 #include <set>
 #include <sstream>
 
+#include <nlohmann/json.hpp>
+
 #include "core/error.h"
 #include "page_reader.h"
 #include "reference_extractor.h"
@@ -122,22 +124,25 @@ TEST_CASE("articles with fewer sentences than the minimum are left out") {
 
 TEST_CASE("a sentence of no-break spaces alone is none, and does not end its document") {
     const TemporaryFolder folder;
-    write_text(folder / "documents.jsonl",
-               R"({"text": "The first sentence is here. \u00a0\nThe second is here! \u2003 \u00a0\n\u3000"})");
-    for (const bool punkt : {false, true}) {
-        CAPTURE(punkt);
-        ExtractSettings settings;
-        settings.inputs = {folder / "documents.jsonl"};
-        settings.output = folder / "text";
-        settings.reading.lines = "paragraphs";
-        settings.reading.sentences.punkt = punkt;
-        const ExtractCounts counts = extract(settings);
-        CHECK(counts.sentences == 2);
-        std::size_t blank = 0;
-        std::istringstream lines(read_text(folder / "text"));
-        for (std::string line; std::getline(lines, line);) blank += is_blank_line(line);
-        CHECK(blank == 1);  // at the document's end
-    }
+    const std::string space = "\u00a0",
+                      paragraphs = "First is here. " + space + "\nSecond is! \u2003 " + space + "\n\u3000\nThird.";
+    write_text(folder / "wiki", "<doc id=\"1\" url=\"u\" title=\"A\">\nA\n\n" + paragraphs + "\n</doc>\n");
+    write_text(folder / "json", nlohmann::json{{"text", paragraphs}}.dump());
+    write_dump(folder / "dump.xml", article_xml("A", "First is here. " + space + "\n\nSecond is! " + space + "\n\nThird."));
+    for (const char* input : {"wiki", "json", "dump.xml"})
+        for (const bool punkt : {false, true}) {
+            CAPTURE(input, punkt);
+            ExtractSettings settings;
+            settings.inputs = {folder / input};
+            settings.output = folder / "text";
+            settings.reading.lines = "paragraphs";
+            settings.reading.sentences.punkt = punkt;
+            CHECK(extract(settings).sentences == 3);
+            std::size_t blank = 0;
+            std::istringstream lines(read_text(folder / "text"));
+            for (std::string line; std::getline(lines, line);) blank += is_blank_line(line);
+            CHECK(blank == 1);  // at the document's end
+        }
 }
 
 TEST_CASE("sentences are split by the requested rules") {
