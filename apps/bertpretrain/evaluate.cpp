@@ -26,6 +26,7 @@
 #include "inference/loaded_model.h"
 #include "inference/model_tokenizer.h"
 #include "inference/probe.h"
+#include "inference/sentence_folder.h"
 #include "inference/sentence_settings.h"
 #include "parallel/together.h"
 #include "plan/device_choice.h"
@@ -139,14 +140,13 @@ private:
         ModelTokenizer tokenizer;
         SentenceSettings sentences;
         together(world_, [&] {
-            sentences = read_sentence_settings(model.folder).value_or(SentenceSettings{});
-            tokenizer = tokenizer_of(model, arguments_.cased, sentences.lowers_first);
+            const bool lowers_first = read_sentence_settings(model.folder).value_or(SentenceSettings{}).lowers_first;
+            tokenizer = tokenizer_of(model, arguments_.cased, lowers_first);
+            sentences = decide_sentence_settings(model, "mean", std::nullopt, tokenizer.max_length);  // as embed does
         });
         model.model->pack_weights();
         TextEncoderSettings settings;
-        const auto of_files = sentences.max_length ? sentences.max_length : tokenizer.max_length;
-        settings.max_length =
-            std::min(of_files.value_or(shape_of(model.config).longest_sequence), shape_of(model.config).longest_sequence);
+        settings.max_length = *sentences.max_length;
         settings.threads = static_cast<std::size_t>(at::get_num_threads());
         settings.prompt = sentences.prompt;
         settings.truncates_left = tokenizer.truncates_left;

@@ -1,5 +1,6 @@
 // bertpretrain predict MODEL [TEXT...]
 
+#include <algorithm>
 #include <filesystem>
 #include <iostream>
 #include <memory>
@@ -95,6 +96,15 @@ void warn_of_unknown(const std::vector<std::string>& texts, const std::vector<Pr
     if (const auto warning = warning_of_unknown(found, vocabulary)) log_warning(*warning);
 }
 
+/// Warns of texts that use positions which the run never trained.
+void warn_of_long(const std::vector<PredictedText>& predicted, const LoadedModel& model) {
+    const auto trained = static_cast<std::size_t>(trained_length(model));
+    const auto is_long = [&](const PredictedText& text) { return text.ids.size() > trained; };
+    if (const auto count = std::ranges::count_if(predicted, is_long); count > 0)
+        log_warning(concat(count, " of ", predicted.size(), predicted.size() == 1 ? " text is" : " texts are",
+                           " longer than the ", trained, " tokens that the run trained on, so later positions may be untrained"));
+}
+
 void predict(const PredictArguments& arguments) {
     const bool from_input = arguments.texts.empty() || arguments.texts == std::vector<std::string>{"-"};
     const std::vector<std::string> texts = from_input ? lines_of_standard_input() : arguments.texts;
@@ -106,6 +116,7 @@ void predict(const PredictArguments& arguments) {
     const std::vector<PredictedText> predicted = predict_masked(*model.model, *tokenizer, device, texts, arguments.top,
                                                                 from_input ? "standard input" : "the command's texts");
     warn_of_unknown(texts, predicted, tokenizer->vocabulary());
+    warn_of_long(predicted, model);
     for (std::size_t i = 0; i < texts.size(); ++i)
         std::cout << (arguments.json ? json_of(texts[i], predicted[i], tokenizer->vocabulary())
                                                .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) +

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "checkpoint/checkpoint_files.h"
 #include "core/concat.h"
 #include "core/error.h"
 #include "core/markdown.h"
@@ -25,14 +26,25 @@ std::string name_of_path(const std::string& path) {
     return (fs::path(path) / "").lexically_normal().parent_path().filename().string();
 }
 
+/// Returns what a model started from, by one of its files: "RUN, step_00000800" for RUN/checkpoints/step_00000800/lineage.json,
+/// else the folder, with the name of a file of weights.
+std::string name_of_start(const std::string& path) {
+    const fs::path file(path), folder = file.parent_path();
+    if (folder.parent_path().filename() == "checkpoints")
+        return concat(name_of_path(folder.parent_path().parent_path().string()), ", ", folder.filename().string());
+    if (file.filename() == lineage_file) return name_of_path(folder.string());
+    return (folder.filename() / file.filename()).string();
+}
+
 /// Results for model-index, in YAML; empty where the run measured none.
 std::string results_yaml(const TrainingRecords& records) {
     if (!records.evaluation) return "";
     const EvaluationRecord& found = *records.evaluation;
-    std::string data = "held-out text";
+    std::vector<std::string> folders;  // the loss is that over all of them together
     if (records.lineage)
         for (const DataLineage& one : records.lineage->data)
-            if (one.use == "held_out") data = name_of_path(one.folder);
+            if (one.use == "held_out") folders.push_back(name_of_path(one.folder));
+    const std::string data = folders.empty() ? "held-out text" : join(folders, " and ");
     std::string yaml =
         concat("model-index:\n- name: ", yaml_text(records.run), "\n  results:\n  - task:\n      type: fill-mask\n",
                "      name: Masked language modelling\n    dataset:\n      type: ", yaml_text(data),
@@ -109,7 +121,7 @@ std::vector<Row> recipe(const LoadedModel& model, const TrainingRecords& records
     for (const SessionLineage& session : records.lineage->sessions)
         hardware.insert(concat(session.computed_by, ", ", session.ranks, session.ranks == 1 ? " rank" : " ranks"));
     for (const std::string& one : hardware) rows.emplace_back("computed by", one);
-    for (const FileDigest& file : records.lineage->started_from) rows.emplace_back("started from", name_of_path(file.file));
+    for (const FileDigest& file : records.lineage->started_from) rows.emplace_back("started from", name_of_start(file.file));
     return rows;
 }
 

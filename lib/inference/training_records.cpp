@@ -3,6 +3,7 @@
 #include <map>
 
 #include "checkpoint/checkpoint_files.h"
+#include "checkpoint/checkpoint_store.h"
 #include "core/files/files.h"
 #include "telemetry/metrics_file.h"
 #include "telemetry/run_paths.h"
@@ -43,7 +44,8 @@ std::optional<TrainingRecords> read_training_records(const LoadedModel& model) {
     if (model.is_foreign) return std::nullopt;
     TrainingRecords records;
     const fs::path run = run_of(model.folder);
-    const fs::path named = run.empty() ? fs::absolute(model.folder / "").lexically_normal().parent_path() : run;
+    fs::path named = run.empty() ? fs::absolute(model.folder / "").lexically_normal().parent_path() : run;
+    if (step_of_folder_name(named.filename().string())) named = named.parent_path();  // MEAN/step_N
     records.run = named.filename().string();
     records.settings = nlohmann::json::parse(read_file(model.folder / settings_file));
     if (fs::exists(model.folder / lineage_file)) records.lineage = read_lineage(model.folder / lineage_file);

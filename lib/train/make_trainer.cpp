@@ -130,7 +130,8 @@ void open_data(TrainerParts& parts, const Vocabulary* vocabulary, at::Device dev
     if (const auto& task = parts.plan.settings.evaluation.probe)
         parts.probe = std::make_unique<RunProbe>(
             *task,
-            open_tokenizer(parts.plan.data.vocabulary, parts.plan.data.casing == "cased" ? Casing::cased : Casing::uncased));
+            open_tokenizer(parts.plan.data.vocabulary, parts.plan.data.casing == "cased" ? Casing::cased : Casing::uncased),
+            parts.plan.settings.data.sequence_length);
 }
 
 /// Returns what must be equal on all ranks.

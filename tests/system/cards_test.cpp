@@ -100,3 +100,32 @@ TEST_CASE("the card of a model of another program says how to use it, without a 
     CHECK(cards[0].at("metrics").empty());
     CHECK(cards[0].at("headings") == 2);
 }
+
+TEST_CASE("a card names every held-out folder of its score, and the runs and checkpoints that the model started from") {
+    NEEDS_TRAIN();
+    const TemporaryFolder folder;
+    const fs::path first = sample_data().shards, second = folder / "other shards";
+    fs::copy(first, second, fs::copy_options::recursive);
+    const auto started = write_experiment(
+        folder,
+        {{"data", {{"training_shards", {{{"path", first.string()}, {"weight", 1}}, {{"path", second.string()}, {"weight", 1}}}}}},
+         {"initialization", {{"init_from", finished_run().run.string()}}},
+         {"schedule", {{"total_steps", 2}}},
+         {"evaluation", {{"every_steps", 2}}}});
+    const CommandResult trained = train(started, folder / "run");
+    INFO(trained.err);
+    REQUIRE(trained.exit_code == 0);
+    const auto run = [](const std::string& command) {
+        const CommandResult done = run_command(train_program + " " + command);
+        INFO(done.err);
+        REQUIRE(done.exit_code == 0);
+    };
+    run("export " + (folder / "run").string() + " --format hf --output " + (folder / "model").string());
+    const std::string card = read_text(folder / "model/README.md");
+    CAPTURE(card);
+    CHECK(missing_words(card, {" and other shards",
+                               "| started from | " + finished_run().run.filename().string() + ", step_00000020 |"}) == "");
+    run("average --steps 12,15,20 " + finished_run().run.string() + " --output " + (folder / "mean").string());
+    run("export " + (folder / "mean").string() + " --format hf --output " + (folder / "of_mean").string());
+    CHECK(missing_words(read_text(folder / "of_mean/README.md"), {"of the run mean", ", step_00000015 |"}) == "");
+}

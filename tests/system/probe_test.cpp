@@ -97,3 +97,36 @@ TEST_CASE("a task that cannot be one ends with exit 3 and one message, and nothi
     CHECK(nothing.exit_code == 2);
     CHECK(missing_words(nothing.err, {"--shards", "--probe"}) == "");
 }
+
+TEST_CASE("probe, embed and a run's own probe cut texts at the length that the run trains on; predict warns beyond it") {
+    NEEDS_TRAIN();
+    const TemporaryFolder folder;
+    write_labelled_sentences(folder / "task.tsv");
+    std::string words = "the";
+    for (int i = 0; i < 100; ++i) words += " the";
+    write_text(folder / "task.tsv", read_text(folder / "task.tsv") + "plain\t" + words + "\n");
+    const fs::path config =
+        write_experiment(folder, {{"model", {{"max_position_embeddings", 128}}},
+                                  {"schedule", {{"total_steps", 2}}},
+                                  {"evaluation", {{"every_steps", 2}, {"probe", (folder / "task.tsv").string()}}}});
+    const CommandResult trained = train(config, folder / "run");
+    INFO(trained.err);
+    REQUIRE(trained.exit_code == 0);
+    double in_run = 0;
+    for (const std::string& line : lines_so_far(folder / "run/metrics.jsonl"))
+        if (const json record = json::parse(line); record.contains("probe_accuracy")) in_run = record.at("probe_accuracy");
+    const auto of_run = [&](const std::string& command) {
+        return run_command("env OMP_NUM_THREADS=1 " + train_program + " " + command);
+    };
+    const std::string run = (folder / "run").string();
+    const CommandResult judged = of_run("evaluate " + run + " --json --probe " + (folder / "task.tsv").string());
+    CHECK(missing_words(judged.err, {" texts are longer than 64 tokens and were truncated"}) == "");
+    CHECK(std::fabs(json::parse(judged.out).at("probe").at("accuracy").get<double>() - in_run) < 0.02);
+    write_text(folder / "texts", words + "\n");
+    const CommandResult embedded = of_run("embed " + run + " " + (folder / "texts").string() + " --output " + run + ".npy");
+    CHECK(missing_words(embedded.err, {"longer than 64"}) == "");
+    const CommandResult predicted = of_run("predict " + run + " '" + words + " [MASK]'");
+    CHECK(predicted.exit_code == 0);
+    CHECK(missing_words(predicted.err, {"1 text is longer than the 64 tokens that the run trained on"}) == "");
+    CHECK(of_run("predict " + run + " 'the [MASK]'").err.find("longer than") == std::string::npos);
+}

@@ -18,8 +18,10 @@ namespace bertpretrain {
 
 class RunProbe {
 public:
+    /// @param max_length tokens per text, as TextEncoderSettings: those that the run trains on, because later positions are
+    /// untrained
     /// @throws DataError when the file cannot be a task (labelled_texts.h)
-    RunProbe(const std::filesystem::path& file, std::shared_ptr<const Tokenizer> tokenizer);
+    RunProbe(const std::filesystem::path& file, std::shared_ptr<const Tokenizer> tokenizer, std::int64_t max_length);
 
     /// Returns what must be equal on all ranks.
     std::string fingerprint() const;
@@ -31,6 +33,7 @@ public:
 private:
     LabelledTexts texts_;
     std::shared_ptr<const Tokenizer> tokenizer_;
+    std::int64_t max_length_;
 };
 
 }  // namespace bertpretrain
