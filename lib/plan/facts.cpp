@@ -5,17 +5,13 @@
 #include "core/threads/threads.h"
 #include "kernels/matmul_libraries.h"
 #include "operations/device.h"
+#include "plan/shared_text.h"
 #include "shards/check/vocabulary_match.h"
 #include "shards/remote_folder.h"
 #include "tokens/vocabulary/vocabulary_file.h"
 
 namespace bertpretrain {
 namespace {
-
-struct FolderManifest {
-    std::filesystem::path folder;
-    Manifest manifest;
-};
 
 /// @throws DataError naming two sources whose rows cannot be mixed
 void refuse_different_sources(const std::vector<FolderManifest>& manifests) {
@@ -70,15 +66,19 @@ DataFacts look_at_data(const DataConfig& data, bool evaluates) {
     if (!manifests.empty()) facts.manifest = manifests.front().manifest;
     if (manifests.size() == data.training_shards.paths.size())
         for (const FolderManifest& of : manifests) facts.training_rows += shard_totals(of.manifest, ShardKind::training).rows;
+    std::optional<FolderManifest> held_out;
+    if (evaluates && data.held_out_shards)
+        if (auto manifest = read_manifest(local_shard_folder(*data.held_out_shards, facts.cache_folder)))
+            held_out = {*data.held_out_shards, std::move(*manifest)};
+    if (held_out) facts.warnings = warn_of_shared_text(manifests, {*held_out});
+    else if (evaluates && !data.held_out_shards) facts.warnings = warn_of_shared_text(manifests, manifests);
     if (data.vocabulary) facts.vocabulary_file = *data.vocabulary;
     if (facts.vocabulary_file.empty()) return facts;
     const auto vocabulary = std::make_shared<const Vocabulary>(Vocabulary::read(facts.vocabulary_file));
     vocabulary->require_specials();
     for (const auto& [folder, manifest] : manifests)
         refuse_other_vocabulary(folder, manifest, facts.vocabulary_file, *vocabulary);
-    if (evaluates && data.held_out_shards)
-        if (const auto manifest = read_manifest(local_shard_folder(*data.held_out_shards, facts.cache_folder)))
-            refuse_other_vocabulary(*data.held_out_shards, *manifest, facts.vocabulary_file, *vocabulary);
+    if (held_out) refuse_other_vocabulary(held_out->folder, held_out->manifest, facts.vocabulary_file, *vocabulary);
     facts.vocabulary = vocabulary;
     return facts;
 }

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "checkpoint/training_progress.h"
@@ -34,6 +35,7 @@ struct DataFacts {
     std::filesystem::path cache_folder;            ///< for shards of object stores
     std::filesystem::path vocabulary_file;         ///< data.vocabulary, or the one beside the shards; empty: there is none
     std::shared_ptr<const Vocabulary> vocabulary;  ///< its content; null: there is none
+    std::vector<std::string> warnings;             ///< for rank 0's log
 };
 
 /// The checkpoint that a run resumes from.

@@ -415,6 +415,7 @@ RunPlan resolve(const RequestedExperiment& requested, const Launch& launch, cons
     Resolution r{requested, settings, launch, machine, data, checkpoint, {}};
     r.plan.settings = settings;
     r.plan.origins = requested.origins;
+    r.plan.warnings = data.warnings;
     resolve_optimizer(r);
     warn_of_clipping(r);
     warn_of_inherited_dropout(r);

@@ -7,6 +7,8 @@
 #include <nlohmann/json.hpp>
 
 #include "config/override.h"
+#include "config/read.h"
+#include "config/refusals.h"
 #include "core/error.h"
 #include "core/strings.h"
 #include "telemetry/run_paths.h"
@@ -223,7 +225,7 @@ std::vector<TrainingPhase> request_phases(const fs::path& file, const std::vecto
                                     request(patches[i], i, rest, given.for_all, given.for_phase[i], file.string())};
                 ExperimentConfig& settings = phase.experiment.settings;
                 if (i > 0 && phases.size() == i) follow(phase.experiment, phases.back());
-                if (settings.checkpoint.mirror) *settings.checkpoint.mirror += "/" + phase.folder.filename().string();
+                if (settings.checkpoint.mirror) settings.checkpoint.mirror->append("/").append(phase.folder.filename().string());
                 phases.push_back(std::move(phase));
             } catch (const ConfigError& error) { throw ConfigError(concat("phase ", name, ": ", message_of(error))); }
         });

@@ -130,3 +130,19 @@ TEST_CASE("evaluate measures on rows of any length that the model has positions 
     CHECK(longer.exit_code == 2);
     CHECK(missing_words(longer.err, {"rows are 128 tokens long", "knows 64 positions", "--sequence-length 64"}) == "");
 }
+
+TEST_CASE("a run is warned of held-out shards that were made of its own text with another seed") {
+    NEEDS_TRAIN();
+    const TemporaryFolder folder;
+    const std::string other = (folder / "other").string();
+    const CommandResult made = run_command(data_program + " shard " + sample_data().text.string() + " --vocabulary " +
+                                           sample_data().vocabulary.string() + " --output " + other +
+                                           " --sequence-length 64 --shards 1 --held-out-shards 1 --seed 99");
+    INFO(made.err);
+    REQUIRE(made.exit_code == 0);
+    const auto config = write_experiment(folder, {{"schedule", {{"total_steps", 1}}}, {"evaluation", {{"every_steps", 1}}}});
+    const CommandResult warned = train(config, folder / "warned", "--set data.held_out_shards=" + other);
+    CHECK(warned.exit_code == 0);
+    CHECK(missing_words(warned.err, {"the held-out rows of " + other, "were made of the same text"}) == "");
+    CHECK(train(config, folder / "apart").err.find("same text") == std::string::npos);
+}
