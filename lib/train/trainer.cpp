@@ -23,7 +23,6 @@
 #include "train/audit/run_sessions.h"
 #include "train/start/init_from.h"
 #include "train/start/restore_optimizer.h"
-#include "train/start/session_start.h"
 #include "train/step/source_records.h"
 #include "train/stop/hung_run.h"
 

@@ -77,4 +77,12 @@ std::string changed_shares(const ResumePoint& point, const DataPlan& data);
 /// @throws ConfigError naming every setting that differs from the checkpoint's and may not, with both values, and other data
 void refuse_changed_settings(const ResumePoint& point, const RunPlan& plan, const BatchLoader& data);
 
+/// Logs the settings that are not the checkpoint's: as lines of information where steps follow, or as a warning where the run is
+/// complete, so that no step uses them.
+/// @param trains whether steps follow
+void tell_changed_settings(const ResumePoint& point, const RunPlan& plan, bool trains);
+
+/// Warns if other kernels computed the checkpoint than `now`.
+void tell_other_kernels(const ResumePoint& point, const std::string& now);
+
 }  // namespace bertpretrain
