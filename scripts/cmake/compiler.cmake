@@ -61,7 +61,7 @@ function(compile_in_groups target)
   endif()
 endfunction()
 
-# unite_tests(TARGET GROUP FILE...): the same for a test program without torch. A sanitizer has all of its files as one.
+# unite_tests(TARGET GROUP FILE...): the same for a test program. A sanitizer has all of its files as one.
 function(unite_tests target group)
   group_for_unity("test_${group}" ${ARGN})
   compile_in_groups(${target})

@@ -61,7 +61,7 @@ private:
     std::unique_ptr<WeightFiles> files_;
 };
 
-std::vector<float> read(const WeightFiles& files, const PlannedImport& planned, std::int64_t elements) {
+std::vector<float> read_tiled(const WeightFiles& files, const PlannedImport& planned, std::int64_t elements) {
     std::vector<float> values(static_cast<std::size_t>(elements), -7);
     for (std::int64_t first = 0; first < elements; first += 37)  // like ranks, in pieces with arbitrary ends
         read_planned(files, planned, first, std::min<std::int64_t>(37, elements - first), values.data() + first);
@@ -115,7 +115,7 @@ TEST_CASE("layers and matrices of a smaller model are repeated around its own, e
         const std::int64_t columns_there = spec.shape.size() > 1 ? from->shape[1] : 1, rows_there = from->shape[0];
         const bool keeps_rows = spec.rows != RowsMeaning::fixed;
         const std::int64_t blocks = spec.name.ends_with("Wqkv.weight") ? 3 : spec.name.ends_with("Wi.weight") ? 2 : 1;
-        const std::vector<float> values = read(weights.files(), imports.at(spec.name), spec.elements());
+        const std::vector<float> values = read_tiled(weights.files(), imports.at(spec.name), spec.elements());
         bool are_equal = true;
         for (std::int64_t r = 0; r < rows; ++r)
             for (std::int64_t c = 0; c < columns; ++c) {
@@ -136,7 +136,7 @@ TEST_CASE("a model as large as its weights' gets them unchanged") {
     const Weights weights(model);
     const ImportPlan plan = plan_tiled_import(weights.files(), model, model, {});
     for (const PlannedImport& import : plan.imports) {
-        const auto values = read(weights.files(), import, import.elements);
+        const auto values = read_tiled(weights.files(), import, import.elements);
         bool are_equal = true;
         for (std::size_t i = 0; i < values.size(); ++i)
             are_equal = are_equal && values[i] == value_of(import.name, static_cast<std::int64_t>(i));

@@ -54,7 +54,7 @@ std::filesystem::path write_mixed(const TemporaryFolder& folder, double of_odd, 
 }
 
 /// The steps' lines of a run's metrics.
-std::vector<json> steps_of(const std::filesystem::path& run) {
+std::vector<json> records_of_steps(const std::filesystem::path& run) {
     std::vector<json> steps;
     for (const std::string& line : numbers_of(run))
         if (json parsed = json::parse(line); parsed.contains("samples")) steps.push_back(std::move(parsed));
@@ -108,7 +108,7 @@ TEST_CASE("a mixture trains the same model on 1, 2 and 3 ranks and after a resum
     const auto config = write_mixed(folder, 0.7, 0.3, {{"evaluation", {{"max_sequences", 0}}}});
     REQUIRE(train(config, folder / "alone").exit_code == 0);
     check_held_out(folder / "alone");
-    const std::vector<json> steps = steps_of(folder / "alone");
+    const std::vector<json> steps = records_of_steps(folder / "alone");
     REQUIRE(steps.size() == 30);
     check_counts(steps, Mixture({{0, {7, 3}}}));
     for (const json& step : steps) {  // the whole loss is the mean of the sources' losses
@@ -158,7 +158,7 @@ TEST_CASE("other weights on resume are refused unless asked for, and then begin 
     REQUIRE(events.size() == 1);
     CHECK(events[0].at("step") == 20);
     CHECK(events[0].at("shares") == json{250'000'000, 750'000'000});
-    check_counts(steps_of(folder / "run"), Mixture({{0, {3, 1}}, {480, {1, 3}}}));
+    check_counts(records_of_steps(folder / "run"), Mixture({{0, {3, 1}}, {480, {1, 3}}}));
 
     const std::vector<std::string> whole = numbers_of(folder / "run");
     REQUIRE(train(other, folder / "run", "--resume 20 --set data.changed_weights=accept").exit_code == 0);

@@ -14,7 +14,7 @@ using namespace bertpretrain::testing;
 
 namespace {
 
-constexpr std::int64_t length = 128, predictions = 20, bands = 192, rows_of_band = 1024, ranks = 4;
+constexpr std::int64_t length = 128, predictions = 20, bands = 192, rows_of_band = 1024, all_ranks = 4;
 
 /// Returns rows like those of real shards: one in ten of a random length, the others nearly full. Ids, masked positions and
 /// sentences compress like real ones (a shard of Wikipedia: 154 bytes of ids per row, 3.2 of input_mask, 1.5 % of all).
@@ -79,13 +79,13 @@ RankShares shares_of(const std::vector<std::filesystem::path>& files, std::int64
     settings.batch_sizes = global_batch;
     settings.micro_batch_size = 16;
     settings.format = {length, 512, 30522};
-    settings.world_size = ranks;
+    settings.world_size = all_ranks;
     settings.window_rows = 64 * rows_of_band;
     settings.threads = 2;
     const std::int64_t steps = bands * rows_of_band / global_batch;  // per epoch
     std::vector<std::vector<std::int64_t>> tokens(static_cast<std::size_t>(2 * steps));
     RankShares shares;
-    for (settings.rank = 0; settings.rank < ranks; ++settings.rank) {
+    for (settings.rank = 0; settings.rank < all_ranks; ++settings.rank) {
         StepSource source(files, settings);
         // Measures the second epoch: what it reads ahead for the third makes up for what the first has read ahead for it.
         std::int64_t reads = 0, lengths = 0;

@@ -21,7 +21,7 @@ bool has_stepped(Process& process, const fs::path& run) {
     return wait_until(process, [&] { return fs::exists(run / "metrics.jsonl") && last_step(run) >= 3; });
 }
 
-std::string port() { return std::to_string(free_port()); }
+std::string any_port() { return std::to_string(free_port()); }
 
 /// The output and exit code of `train`.
 struct Outcome {
@@ -32,7 +32,7 @@ struct Outcome {
 /// Runs two ranks of `train`, each with its own variables.
 std::vector<Outcome> train_two_with(const TemporaryFolder& folder, const fs::path& config, const std::string& of_first,
                                     const std::string& of_second) {
-    const std::string at = concat(" WORLD_SIZE=2 MASTER_ADDR=127.0.0.1 MASTER_PORT=", port(), " ");
+    const std::string at = concat(" WORLD_SIZE=2 MASTER_ADDR=127.0.0.1 MASTER_PORT=", any_port(), " ");
     std::vector<std::unique_ptr<Process>> ranks;
     for (const std::string& variables : {of_first, of_second}) {
         const std::size_t rank = ranks.size();
@@ -85,7 +85,7 @@ TEST_CASE("connected ranks accept no further connections") {
         check_closed(process);
     }
     SECTION("started by a launcher") {
-        const std::string at = concat(" WORLD_SIZE=2 MASTER_ADDR=127.0.0.1 MASTER_PORT=", port(), " ");
+        const std::string at = concat(" WORLD_SIZE=2 MASTER_ADDR=127.0.0.1 MASTER_PORT=", any_port(), " ");
         Process first("env RANK=0" + at + train_command(config, folder / "run"));
         Process second("env RANK=1" + at + train_command(config, folder / "run"));
         check_closed(first);

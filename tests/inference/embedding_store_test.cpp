@@ -25,7 +25,7 @@ std::vector<float> counting(std::size_t count, float first) {
     return values;
 }
 
-std::string refusal(const EmbeddingRequest& request) {
+std::string refusal_of_request(const EmbeddingRequest& request) {
     try {
         EmbeddingStore::prepare(request);
     } catch (const ConfigError& error) { return error.what(); }
@@ -69,9 +69,9 @@ TEST_CASE("work begun with other weights is not continued, and existing output i
     EmbeddingRequest request = request_of(folder / "vectors.h5");
     EmbeddingStore::prepare(request);
     request.identity["weights_crc32"] = 8;
-    CHECK(refusal(request).find("begun with a different weights_crc32 (7, now 8)") != std::string::npos);
+    CHECK(refusal_of_request(request).find("begun with a different weights_crc32 (7, now 8)") != std::string::npos);
     write_text(folder / "vectors.npy", "mine");
-    CHECK(refusal(request_of(folder / "vectors.npy")).find("exists") != std::string::npos);
+    CHECK(refusal_of_request(request_of(folder / "vectors.npy")).find("exists") != std::string::npos);
 }
 
 TEST_CASE("finished vectors have the origin of their own request, not one that lay beside the file") {

@@ -29,15 +29,15 @@ struct OldLines {
 
 OldLines lines_without_new_tokens(const fs::path& text, const fs::path& old_vocabulary, const fs::path& vocabulary) {
     const WordPiece old_tokenizer = tokenizer_of(old_vocabulary), tokenizer = tokenizer_of(vocabulary);
-    OldLines lines;
+    OldLines kept;
     std::istringstream stream(read_text(text));
     for (std::string line; std::getline(stream, line);) {
         std::vector<std::int32_t> ids = ids_of(old_tokenizer, line);
         if (line.empty() || ids.size() > 64) continue;
-        if (ids_of(tokenizer, line) == ids) lines.ids.push_back(std::move(ids));
-        else ++lines.others;
+        if (ids_of(tokenizer, line) == ids) kept.ids.push_back(std::move(ids));
+        else ++kept.others;
     }
-    return lines;
+    return kept;
 }
 
 }  // namespace

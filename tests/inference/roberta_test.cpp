@@ -28,11 +28,11 @@ CommandResult oracle(const std::string& arguments) {
 }
 
 /// The folder that roberta_oracle.py filled; an empty one if Python lacks a package.
-const fs::path& models() {
+const fs::path& roberta_models() {
     static const fs::path made = made_once("roberta_models", [](const fs::path& folder) {
         const CommandResult result = oracle("make '" + folder.string() + "'");
-        constexpr int package_missing = 77;
-        if (result.exit_code != 0 && result.exit_code != package_missing) FAIL("roberta_oracle.py: " << result.err);
+        constexpr int no_package = 77;
+        if (result.exit_code != 0 && result.exit_code != no_package) FAIL("roberta_oracle.py: " << result.err);
     });
     return made;
 }
@@ -68,7 +68,7 @@ std::vector<std::string> check_results(const LoadedModel& model, const fs::path&
 
 /// Returns the message with which a config.json is refused that differs from the model's in these fields.
 std::string refusal(const std::string& model, const json& changes) {
-    json config = json::parse(read_text(models() / model / "config.json"));
+    json config = json::parse(read_text(roberta_models() / model / "config.json"));
     config.merge_patch(changes);
     const TemporaryFolder folder;
     write_text(folder / "config.json", config.dump());
@@ -81,7 +81,7 @@ std::string refusal(const std::string& model, const json& changes) {
 }  // namespace
 
 #define NEEDS_ROBERTA() \
-    if (fs::is_empty(models())) SKIP_TEST(skip::no_oracle, "no Python with the package transformers")
+    if (fs::is_empty(roberta_models())) SKIP_TEST(skip::no_oracle, "no Python with the package transformers")
 
 TEST_CASE("RoBERTa, XLM-R and CamemBERT compute transformers' logits, hidden states and pooled vectors, and so do exports",
           "[system]") {
@@ -91,15 +91,15 @@ TEST_CASE("RoBERTa, XLM-R and CamemBERT compute transformers' logits, hidden sta
         {"two_types", {"hidden", "mlm"}}, {"encoder", {"hidden", "pooled"}},  {"encoder_without_pooler", {"hidden"}}};
     for (const auto& [name, results] : expected) {
         CAPTURE(name);
-        const LoadedModel model = load_model(models() / name, at::kFloat, at::kCPU);
+        const LoadedModel model = load_model(roberta_models() / name, at::kFloat, at::kCPU);
         CHECK(shape_of(model.config).longest_sequence == 38);
-        CHECK(check_results(model, models() / name) == results);
+        CHECK(check_results(model, roberta_models() / name) == results);
 
         const TemporaryFolder folder;
         export_model(model, "hf", folder / "exported");
-        CHECK(check_results(load_model(folder / "exported", at::kFloat, at::kCPU), models() / name) == results);
+        CHECK(check_results(load_model(folder / "exported", at::kFloat, at::kCPU), roberta_models() / name) == results);
         const CommandResult compared =
-            oracle("compare " + (folder / "exported").string() + " " + (models() / name / "right.pt").string());
+            oracle("compare " + (folder / "exported").string() + " " + (roberta_models() / name / "right.pt").string());
         INFO(compared.err);
         REQUIRE(compared.exit_code == 0);
         const json differences = json::parse(compared.out);
@@ -110,9 +110,9 @@ TEST_CASE("RoBERTa, XLM-R and CamemBERT compute transformers' logits, hidden sta
 
 TEST_CASE("the tokenizers of RoBERTa and XLM-R give transformers' ids", "[system]") {
     NEEDS_ROBERTA();
-    const json texts = json::parse(read_text(models() / "texts.json"));
+    const json texts = json::parse(read_text(roberta_models() / "texts.json"));
     for (const auto& [name, ids] : texts["ids"].items()) {
-        const auto tokenizer = open_folder_tokenizer(read_folder_tokenizer(models() / name).value());
+        const auto tokenizer = open_folder_tokenizer(read_folder_tokenizer(roberta_models() / name).value());
         CAPTURE(name);
         for (std::size_t i = 0; i < texts["lines"].size(); ++i)
             CHECK(ids_of(*tokenizer, texts["lines"][i]) == ids[i].get<std::vector<std::int32_t>>());

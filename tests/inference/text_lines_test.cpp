@@ -10,7 +10,7 @@ using namespace bertpretrain::testing;
 
 namespace {
 
-std::string refusal(const std::filesystem::path& file) {
+std::string refusal_of_file(const std::filesystem::path& file) {
     try {
         survey_text(file);
     } catch (const DataError& error) { return error.what(); }
@@ -44,9 +44,9 @@ TEST_CASE("parts of a text contain every line once, in order, also empty lines a
 TEST_CASE("a text that is not UTF-8 is refused by its byte, as a corpus is") {
     const TemporaryFolder folder;
     write_text(folder / "text", "fine\nna\xC3\xAFve \xEF\xBF\xBD\ncaf\xE9 au lait\n");
-    CHECK_THAT(refusal(folder / "text"), Catch::Contains("text: byte 19 is not UTF-8"));
+    CHECK_THAT(refusal_of_file(folder / "text"), Catch::Contains("text: byte 19 is not UTF-8"));
     write_text(folder / "text", "cut short \xE2\x82");
-    CHECK_THAT(refusal(folder / "text"), Catch::Contains("text: byte 10 is not UTF-8"));
+    CHECK_THAT(refusal_of_file(folder / "text"), Catch::Contains("text: byte 10 is not UTF-8"));
 }
 
 TEST_CASE("lines that end with CR LF are those of LF") {
@@ -79,14 +79,14 @@ TEST_CASE("a text with a byte order mark, or with lines that end with CR, is sur
 TEST_CASE("a file that is no plain text is refused with its format") {
     const TemporaryFolder folder;
     write_text(folder / "a.jsonl", "{\"text\": \"one\"}\n{\"text\": \"two\"}\n");
-    CHECK_THAT(refusal(folder / "a.jsonl"), Catch::Contains("a.jsonl: is JSON") && Catch::Contains("one text per line"));
+    CHECK_THAT(refusal_of_file(folder / "a.jsonl"), Catch::Contains("a.jsonl: is JSON") && Catch::Contains("one text per line"));
 }
 
 TEST_CASE("a text without lines, and one that does not exist, are refused by name") {
     const TemporaryFolder folder;
     write_text(folder / "empty", "");
-    CHECK(refusal(folder / "empty").find("has no lines") != std::string::npos);
-    CHECK(refusal(folder / "nowhere").find("nowhere: cannot be read") != std::string::npos);
+    CHECK(refusal_of_file(folder / "empty").find("has no lines") != std::string::npos);
+    CHECK(refusal_of_file(folder / "nowhere").find("nowhere: cannot be read") != std::string::npos);
 }
 
 TEST_CASE("a text that changes while it is read is refused") {

@@ -8,7 +8,7 @@ using namespace bertpretrain::testing;
 
 namespace {
 
-const std::vector<std::int64_t> lengths{1, 2, 17, 33, 40, 5};
+const std::vector<std::int64_t> mixed_lengths{1, 2, 17, 33, 40, 5};
 
 }  // namespace
 
@@ -19,7 +19,7 @@ TEST_CASE("activation checkpointing changes no bit of a gradient") {
             OwnedModel kept(config, compute_dtype, {5, false}), computed_again(config, compute_dtype, {5, true});
             kept.randomize(3);
             computed_again.randomize(3);
-            const MicroBatch batch = random_batch(config, lengths);
+            const MicroBatch batch = random_batch(config, mixed_lengths);
             const LossSums sums = sums_of(kept, batch, mean_over(batch));
             CHECK(same_bits(sums_of(computed_again, batch, mean_over(batch)).tensor(), sums.tensor()));
             CHECK(same_bits(computed_again.parameters.gradients(), kept.parameters.gradients()));
@@ -34,7 +34,7 @@ TEST_CASE("further rows of the vocabulary leave the logits of the other tokens a
         config.vocab_size = 104;
         OwnedModel model(config, compute_dtype);
         model.randomize(6);
-        const MicroBatch batch = random_batch(config, lengths);
+        const MicroBatch batch = random_batch(config, mixed_lengths);
         config.vocab_size = 160;
         OwnedModel grown(config, compute_dtype);
         grown.randomize(7);
@@ -88,7 +88,7 @@ TEST_CASE("losses and gradients of the heads' biases follow from the logits") {
             config.hidden_dropout_prob = config.attention_probs_dropout_prob = 0;
             OwnedModel model(config, compute_dtype);
             model.randomize(2);
-            const MicroBatch batch = random_batch(config, lengths);
+            const MicroBatch batch = random_batch(config, mixed_lengths);
             const Logits logits = model->logits(batch);
             const LossValues losses = sums_of(model, batch, mean_over(batch)).values();
             const auto check_head = [&](const at::Tensor& logits_RC, const at::Tensor& labels_R, double total, const char* bias) {
@@ -108,7 +108,7 @@ TEST_CASE("losses and gradients of the heads' biases follow from the logits") {
 TEST_CASE("each source of a batch has the losses of its own sequences, and the gradients stay the same") {
     for (const at::ScalarType dtype : {at::kFloat, at::kBFloat16}) {
         const BertConfig config = odd_config(placements.front());
-        const UnpaddedSamples samples = random_samples(as_model(config), lengths);
+        const UnpaddedSamples samples = random_samples(as_model(config), mixed_lengths);
         const MicroBatch whole = build_batch(samples);
         const LossScale scale = mean_over(whole);
         OwnedModel model(config, dtype, {21, false});
@@ -117,7 +117,7 @@ TEST_CASE("each source of a batch has the losses of its own sequences, and the g
         const at::Tensor gradients = model.parameters.gradients().clone();
         MicroBatch mixed = whole;
         std::vector<UnpaddedSamples> one_by_one;
-        for (std::int64_t b = 0; b < std::ssize(lengths); ++b) one_by_one.push_back(part_of(samples, b, b + 1));
+        for (std::int64_t b = 0; b < std::ssize(mixed_lengths); ++b) one_by_one.push_back(part_of(samples, b, b + 1));
         const std::vector<std::size_t> sources_B{0, 1, 1, 3, 3, 3};  // the first sequence has no masked position; no source 2
         mixed.source_parts = source_parts(one_by_one, sources_B);
         REQUIRE(mixed.source_parts.size() == 3);
@@ -152,7 +152,7 @@ TEST_CASE("each source of a batch has the losses of its own sequences, and the g
 
 TEST_CASE("losses and gradients do not depend on how samples are cut into micro-batches, with dropout") {
     for (const auto& [placement, config] : odd_models()) {
-        const UnpaddedSamples samples = random_samples(config, lengths);
+        const UnpaddedSamples samples = random_samples(config, mixed_lengths);
         const MicroBatch whole = build_batch(samples);
         const LossScale scale = mean_over(whole);
         OwnedModel model(config, at::kFloat, {21, false});
@@ -215,7 +215,7 @@ TEST_CASE("loss and gradients of packed rows are those of their documents in row
 
 TEST_CASE("gradients accumulate, and another seed gives other dropout masks") {
     const BertConfig config = odd_config("post_ln");
-    const MicroBatch batch = random_batch(config, lengths);
+    const MicroBatch batch = random_batch(config, mixed_lengths);
     OwnedModel model(config, at::kFloat, {1, false}), other(config, at::kFloat, {2, false});
     model.randomize(6);
     other.randomize(6);
@@ -233,7 +233,7 @@ TEST_CASE("a step's first micro-batch needs no zeroed gradients where they are s
             CAPTURE(compute_dtype, placement);
             OwnedModel model(config, compute_dtype);
             model.randomize(2);
-            const MicroBatch batch = random_batch(config, lengths);
+            const MicroBatch batch = random_batch(config, mixed_lengths);
             sums_of(model, batch, mean_over(batch));
             const at::Tensor expected = model.parameters.gradients().clone();
             const at::Tensor gradients = model.parameters.gradients();
@@ -250,7 +250,7 @@ TEST_CASE("when a stage of the backward ends, its parameters' gradients are fina
         CAPTURE(placement);
         OwnedModel model(config);
         model.randomize(2);
-        const MicroBatch batch = random_batch(config, lengths);
+        const MicroBatch batch = random_batch(config, mixed_lengths);
         struct Snapshot {
             std::size_t count;
             at::Tensor gradients;
@@ -284,7 +284,7 @@ TEST_CASE("the forward reads no parameter before it has requested it") {
         CAPTURE(placement);
         OwnedModel model(config);
         model.randomize(2);
-        const MicroBatch batch = random_batch(config, lengths);
+        const MicroBatch batch = random_batch(config, mixed_lengths);
         const LossSums expected(at::kCPU), sums(at::kCPU);
         model->forward_backward(batch, mean_over(batch), expected, {});
 
@@ -316,7 +316,7 @@ TEST_CASE("evaluation gives the losses of training without dropout, and changes 
         for (const std::string& placement : placements) {
             CAPTURE(compute_dtype, placement);
             BertConfig config = odd_config(placement);
-            const MicroBatch batch = random_batch(config, lengths);
+            const MicroBatch batch = random_batch(config, mixed_lengths);
             OwnedModel with_dropout(config, compute_dtype);
             config.hidden_dropout_prob = config.attention_probs_dropout_prob = 0;
             OwnedModel without(config, compute_dtype);
@@ -340,7 +340,7 @@ TEST_CASE("a model without gradients gives the same output as one with them") {
     const FlatParameters parameters(trained.parameters.layout(), at::kFloat, at::kCPU, FlatParameters::Gradients::none);
     parameters.compute_weights().copy_(trained.parameters.compute_weights());
     parameters.fp32().copy_(trained.parameters.fp32());
-    const MicroBatch batch = random_batch(config, lengths);
+    const MicroBatch batch = random_batch(config, mixed_lengths);
     CHECK(same_bits(make_model(as_model(config), parameters)->encode(batch), trained->encode(batch)));
 }
 
@@ -348,7 +348,7 @@ TEST_CASE("evaluation of ModernBERT gives the losses of training without dropout
     for (const at::ScalarType compute_dtype : {at::kFloat, at::kBFloat16}) {
         CAPTURE(compute_dtype);
         ModelConfig config = odd_modernbert();
-        const MicroBatch batch = random_batch(config, lengths);
+        const MicroBatch batch = random_batch(config, mixed_lengths);
         OwnedModel with_dropout(config, compute_dtype);
         config.modernbert.attention_dropout = config.modernbert.attention_output_dropout = 0;
         OwnedModel without(config, compute_dtype);

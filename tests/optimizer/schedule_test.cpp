@@ -24,7 +24,7 @@ ScheduleConfig schedule(const std::string& name, double warmup, double constant,
             .stop_at = {}};
 }
 
-ScheduleConfig read(const char* json) { return read_config<ScheduleConfig>(nlohmann::json::parse(json), "schedule"); }
+ScheduleConfig read_schedule(const char* json) { return read_config<ScheduleConfig>(nlohmann::json::parse(json), "schedule"); }
 
 }  // namespace
 
@@ -112,10 +112,10 @@ TEST_CASE("the cosine falls from the peak after its warm-up to its final ratio")
 
 TEST_CASE("all schedule settings are described, and invalid values are refused") {
     CHECK(fully_described<ScheduleConfig>());
-    CHECK(read(R"({"name": "warmup_linear", "total_steps": 7})").total_steps == 7);
-    CHECK_THROWS_AS(read(R"({"name": "triangle", "total_steps": 7})"), ConfigError);
-    CHECK(read(R"({"name": "constant"})").total_steps == 1'000'000);
-    CHECK_THROWS_AS(read(R"({"warmup_ratio": 1.5, "total_steps": 7})"), ConfigError);
+    CHECK(read_schedule(R"({"name": "warmup_linear", "total_steps": 7})").total_steps == 7);
+    CHECK_THROWS_AS(read_schedule(R"({"name": "triangle", "total_steps": 7})"), ConfigError);
+    CHECK(read_schedule(R"({"name": "constant"})").total_steps == 1'000'000);
+    CHECK_THROWS_AS(read_schedule(R"({"warmup_ratio": 1.5, "total_steps": 7})"), ConfigError);
 }
 
 TEST_CASE("settings that the named schedule does not use are refused") {

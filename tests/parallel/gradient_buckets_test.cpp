@@ -6,6 +6,7 @@
 #include "support/run_gloo_ranks.h"
 
 using namespace bertpretrain;
+using testing::require_on_rank;
 using testing::run_gloo_ranks;
 using testing::run_ranks;
 
@@ -17,10 +18,6 @@ std::vector<ParameterSpec> specs() {
 
 FlatParameters parameters_for(std::int64_t ranks, at::ScalarType compute_dtype = at::kBFloat16) {
     return FlatParameters(ParameterLayout(specs(), 8000, ranks), compute_dtype, at::kCPU);
-}
-
-void require(bool holds, const char* what) {
-    if (!holds) throw std::runtime_error(what);
 }
 
 at::Tensor ramp(const ParameterLayout& layout) { return at::arange(layout.flat_elements()).to(at::kFloat); }
@@ -44,7 +41,7 @@ TEST_CASE("gradients are summed over ranks, into slices or everywhere, and weigh
     run(ranks, [&](World& world) {
         const FlatParameters parameters = parameters_for(ranks);
         const ParameterLayout& layout = parameters.layout();
-        require(layout.buckets().size() == 4, "the buckets are not as this test thinks");
+        require_on_rank(layout.buckets().size() == 4, "the buckets are not as this test thinks");
         GradientBuckets buckets(parameters, world, {.zero_stage = zero_stage});
         for (const int scale : {1, 2}) {  // two steps
             parameters.gradients().copy_(ramp(layout).mul(world.rank() + scale));
@@ -52,8 +49,8 @@ TEST_CASE("gradients are summed over ranks, into slices or everywhere, and weigh
             std::int64_t factor = 0;
             for (std::int64_t r = 0; r < ranks; ++r) factor += r + scale;
             const at::Tensor sums = ramp(layout).mul(factor);
-            require(at::equal(buckets.finish(), zero_stage == 0 ? sums : slice_of(layout, sums, world.rank())),
-                    "wrong gradients");
+            require_on_rank(at::equal(buckets.finish(), zero_stage == 0 ? sums : slice_of(layout, sums, world.rank())),
+                            "wrong gradients");
 
             const at::Tensor weights = ramp(layout).mul(-scale), rounded = weights.to(at::kBFloat16);
             const std::int64_t fp32_begin = parameters.fp32_begin();
@@ -66,9 +63,10 @@ TEST_CASE("gradients are summed over ranks, into slices or everywhere, and weigh
             }
             buckets.start_gather(zero_stage == 0 ? weights : slice_of(layout, weights, world.rank()));
             buckets.wait_all();
-            require(at::equal(parameters.compute_weights().slice(0, 0, fp32_begin), rounded.slice(0, 0, fp32_begin)),
-                    "wrong compute weights");
-            require(at::equal(parameters.fp32(), weights.slice(0, fp32_begin)), "exempt weights were rounded or are wrong");
+            require_on_rank(at::equal(parameters.compute_weights().slice(0, 0, fp32_begin), rounded.slice(0, 0, fp32_begin)),
+                            "wrong compute weights");
+            require_on_rank(at::equal(parameters.fp32(), weights.slice(0, fp32_begin)),
+                            "exempt weights were rounded or are wrong");
         }
     });
 }
@@ -79,7 +77,8 @@ TEST_CASE("gradients that are sent as bf16 are accumulated in fp32") {
         GradientBuckets buckets(parameters, world, {.zero_stage = 1, .wire = at::kBFloat16});
         parameters.gradients().fill_(world.rank() == 0 ? 256 : 0.501);  // 0.501 is sent as 0.5
         for (std::size_t b = 0; b < 4; ++b) buckets.ready(b);
-        require(at::equal(buckets.finish(), at::full({parameters.layout().slice_elements()}, 257.0F)), "rounded on the way");
+        require_on_rank(at::equal(buckets.finish(), at::full({parameters.layout().slice_elements()}, 257.0F)),
+                        "rounded on the way");
     });
 }
 
@@ -95,14 +94,15 @@ TEST_CASE("bf16 gradients are sent unchanged, and their fp32 sums replace them")
         const ParameterLayout& layout = parameters.layout();
         const GradientStorage& storage = parameters.gradient_storage();
         const std::int64_t narrow = storage.bf16_elements(), all = layout.flat_elements();
-        require(narrow > 0 && narrow < all, "all gradients are of one type");
+        require_on_rank(narrow > 0 && narrow < all, "all gradients are of one type");
         GradientBuckets buckets(parameters, world, {.zero_stage = 1});
         const at::Tensor values = at::arange(all).remainder(251).to(at::kFloat);  // exact in bf16, also times 2 and 4
         for (int step = 0; step < 2; ++step) {
             storage.range(0, narrow).copy_(values.slice(0, 0, narrow) * (1 << world.rank()));
             storage.range(narrow, all - narrow).copy_(values.slice(0, narrow) * (1 << world.rank()));
             for (std::size_t b = 0; b < layout.buckets().size(); ++b) buckets.ready(b);
-            require(at::equal(buckets.finish(), slice_of(layout, values * ((1 << ranks) - 1), world.rank())), "wrong sums");
+            require_on_rank(at::equal(buckets.finish(), slice_of(layout, values * ((1 << ranks) - 1), world.rank())),
+                            "wrong sums");
         }
     });
 }
@@ -121,7 +121,8 @@ TEST_CASE("weights can be waited for bucket by bucket, in the order of the forwa
             buckets.wait_gathered(b);
             const Bucket& range = layout.buckets()[b == 0 ? 1 : b];
             const at::Tensor there = b == 3 ? parameters.fp32() : parameters.compute_weights().slice(0, range.begin, range.end);
-            require(at::equal(there, ramp(layout).slice(0, range.begin, range.end)), "a bucket is not there after its wait");
+            require_on_rank(at::equal(there, ramp(layout).slice(0, range.begin, range.end)),
+                            "a bucket is not there after its wait");
         }
     });
 }
@@ -138,7 +139,8 @@ TEST_CASE("a step sends the bytes that its formula gives") {
         buckets.start_gather(
             at::zeros({zero_stage == 0 ? parameters.layout().flat_elements() : parameters.layout().slice_elements()}));
         buckets.wait_all();
-        require(buckets.bytes_per_step() > 0 && (world.traffic() - before).bytes_sent == buckets.bytes_per_step(), "wrong count");
+        require_on_rank(buckets.bytes_per_step() > 0 && (world.traffic() - before).bytes_sent == buckets.bytes_per_step(),
+                        "wrong count");
     });
 }
 

@@ -12,6 +12,7 @@
 #include "support/run_gloo_ranks.h"
 
 using namespace bertpretrain;
+using testing::require_on_rank;
 using testing::run_gloo_nodes;
 using Nodes = std::vector<std::string>;
 using Ranks = std::vector<std::int64_t>;
@@ -32,10 +33,6 @@ at::Tensor sum_of(const std::vector<at::Tensor>& tensors, at::ScalarType dtype) 
     at::Tensor sum = tensors.front().to(at::kFloat, false, true);
     for (std::size_t i = 1; i < tensors.size(); ++i) sum.add_(tensors[i].to(at::kFloat));
     return sum.to(dtype);
-}
-
-void require(bool holds, const char* what) {
-    if (!holds) throw std::runtime_error(what);
 }
 
 }  // namespace
@@ -88,7 +85,7 @@ TEST_CASE("a reduce-scatter adds the ranks of a node, rounds the sum to the dtyp
                 of_ranks.push_back(input_of(rank, ranks * own, dtype).narrow(0, world.rank() * own, own));
             of_nodes.push_back(sum_of(of_ranks, dtype));
         }
-        require(at::equal(output, sum_of(of_nodes, at::kFloat)), "another order, or another rounding");
+        require_on_rank(at::equal(output, sum_of(of_nodes, at::kFloat)), "another order, or another rounding");
     });
 }
 
@@ -98,7 +95,7 @@ TEST_CASE("an all-gather in two stages concatenates the inputs of all ranks in r
         const at::Tensor gathered = at::full({6 * 50}, -1.0F), own = gathered.narrow(0, world.rank() * 50, 50);
         own.fill_(static_cast<double>(world.rank()));
         world.all_gather(own, gathered)->wait();
-        require(at::equal(gathered, at::arange(6).repeat_interleave(50).to(at::kFloat)), "wrong order");
+        require_on_rank(at::equal(gathered, at::arange(6).repeat_interleave(50).to(at::kFloat)), "wrong order");
     });
 }
 
@@ -118,9 +115,9 @@ TEST_CASE("operations in two stages keep their order when several are in flight,
         world.all_gather(sums, all)->wait();
         for (std::int64_t rank = 0; rank < ranks; ++rank)
             for (std::int64_t b = 0; b < buckets; ++b)
-                require(at::equal(all.narrow(0, (rank * buckets + b) * own, own),
-                                  at::arange(own).add(rank * own).mul(ranks).add(b * 21).to(at::kFloat)),
-                        "a sum of another bucket");
+                require_on_rank(at::equal(all.narrow(0, (rank * buckets + b) * own, own),
+                                          at::arange(own).add(rank * own).mul(ranks).add(b * 21).to(at::kFloat)),
+                                "a sum of another bucket");
     });
 }
 
@@ -151,6 +148,6 @@ TEST_CASE("each rank sends as many bytes in two stages as in one") {
         const Traffic before = world.traffic();
         world.reduce_scatter(at::zeros({600}), at::zeros({100}))->wait();
         world.all_gather(at::zeros({50}), at::zeros({300}))->wait();
-        require((world.traffic() - before).bytes_sent == 2400.0 * 5 / 6 + 200.0 * 5, "wrong count");
+        require_on_rank((world.traffic() - before).bytes_sent == 2400.0 * 5 / 6 + 200.0 * 5, "wrong count");
     });
 }

@@ -8,12 +8,18 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "parallel/world.h"
 
 namespace bertpretrain::testing {
+
+/// For checks on a rank's thread, where Catch's macros may not be used: the exception ends the test.
+inline void require_on_rank(bool holds, const char* what) {
+    if (!holds) throw std::runtime_error(what);
+}
 
 /// The ranks' shared state. Must outlive the worlds that it returns.
 class ThreadGroup {

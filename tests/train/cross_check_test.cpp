@@ -121,7 +121,7 @@ std::vector<double> losses(const std::filesystem::path& run) {
     return all;
 }
 
-std::vector<std::string> names_in(const std::filesystem::path& folder) {
+std::vector<std::string> entries_of(const std::filesystem::path& folder) {
     std::vector<std::string> names;
     for (const auto& entry : std::filesystem::directory_iterator(folder)) names.push_back(entry.path().filename().string());
     std::sort(names.begin(), names.end());
@@ -158,7 +158,7 @@ TEST_CASE("a LayerNorm that is off by one ulp in one row is found at the first c
     CHECK(error->code() == ExitCode::distributed);
     CHECK_THAT(error->what(), Catch::Contains("step 5: rank 2 on " + host_name() + " computed wrongly"));
     // No check has confirmed any state yet, so none is left to resume from.
-    CHECK(names_in(folder / "run/checkpoints") == std::vector<std::string>{"unverified_after_00000000"});
+    CHECK(entries_of(folder / "run/checkpoints") == std::vector<std::string>{"unverified_after_00000000"});
     CHECK_THAT(read_text(folder / "run/events.jsonl"), Catch::Contains("\"hardware_fault\"") && Catch::Contains("\"suspects\""));
 }
 
@@ -191,8 +191,8 @@ TEST_CASE("a bit that flips once is found by the check that covers it, and only 
         CHECK_THAT(error->what(), Catch::Contains("step 8: "));
         // Step 4's check confirmed the state of step 3; step 2's checkpoint is the newest up to it, though only one was to be
         // kept.
-        CHECK(names_in(run / "checkpoints") == std::vector<std::string>{"step_00000002", "unverified_after_00000003"});
-        CHECK(names_in(run / "checkpoints/unverified_after_00000003") == std::vector<std::string>{"step_00000006"});
+        CHECK(entries_of(run / "checkpoints") == std::vector<std::string>{"step_00000002", "unverified_after_00000003"});
+        CHECK(entries_of(run / "checkpoints/unverified_after_00000003") == std::vector<std::string>{"step_00000006"});
         if (flipped == others) continue;
         std::vector<Fault> repaired(3);
         REQUIRE_FALSE(train(experiment, run, repaired));

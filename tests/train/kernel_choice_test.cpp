@@ -37,7 +37,7 @@ struct OfferedKernels {
     ~OfferedKernels() { use_usual_kernels(at::kCPU); }
 };
 
-ExperimentConfig tiny(const std::string& gpu_kernels) {
+ExperimentConfig with_gpu_kernels(const std::string& gpu_kernels) {
     ExperimentConfig experiment = tiny_experiment();
     experiment.batch.micro_batch_size = 8;
     experiment.schedule.total_steps = 6;
@@ -49,12 +49,12 @@ ChosenKernels choose(const std::string& gpu_kernels, const json& kept = nullptr)
     SingleProcess alone;
     TrainingProgress progress;
     progress.gpu_kernels = kept;
-    return choose_kernels(alone, resumed_plan(tiny(gpu_kernels), progress), at::kCPU);
+    return choose_kernels(alone, resumed_plan(with_gpu_kernels(gpu_kernels), progress), at::kCPU);
 }
 
 /// Losses of a run over these shards in this folder, by the kernels that are available.
 std::vector<double> losses(const SampleShards& shards, const std::filesystem::path& run) {
-    ExperimentConfig experiment = tiny("auto");
+    ExperimentConfig experiment = with_gpu_kernels("auto");
     experiment.data.training_shards = shards.folder.path().string();
     experiment.schedule.total_steps = 6;
     experiment.checkpoint.save_every_steps = 3;
@@ -139,7 +139,7 @@ TEST_CASE("kernels that are wrong on one rank are used on none") {
     ours.offer();
     TrainingProgress progress;
     progress.gpu_kernels = {{"bias + GELU", "ours"}, {"attention", "ours"}};
-    const RunPlan plan = resumed_plan(tiny("auto"), progress);
+    const RunPlan plan = resumed_plan(with_gpu_kernels("auto"), progress);
     run_ranks(3, [&](World& world) {
         is_broken_here = world.rank() == 1;
         const ChosenKernels chosen = choose_kernels(world, plan, at::kCPU);

@@ -14,7 +14,7 @@ using nlohmann::json;
 
 namespace {
 
-ExperimentConfig tiny(const std::string& cpu_matmul) {
+ExperimentConfig with_cpu_matmul(const std::string& cpu_matmul) {
     ExperimentConfig experiment;
     experiment.model.bert.hidden_size = 64;
     experiment.model.bert.intermediate_size = 256;
@@ -51,7 +51,7 @@ struct NoChoiceLeft {
 
 TEST_CASE("a fresh run chooses for each product of the model, and without AMX never by the clock") {
     NEEDS_A_CHOICE();
-    const json chosen = choose(tiny("measured"));
+    const json chosen = choose(with_cpu_matmul("measured"));
     CHECK(chosen.size() == 15);
     for (const char* name : {"forward 192x64", "input_gradient 256x64", "weight_gradient 64x256", "forward 800x64"})
         CHECK((chosen.at(name) == name_of(default_matmul_library()) || may_others_be_faster()));
@@ -59,7 +59,7 @@ TEST_CASE("a fresh run chooses for each product of the model, and without AMX ne
 
 TEST_CASE("measuring finds a library for each product, and leaves the process without a choice") {
     NEEDS_A_CHOICE();
-    const ExperimentConfig experiment = tiny("measured");
+    const ExperimentConfig experiment = with_cpu_matmul("measured");
     const MatmulLibraries found = measure_matmul_libraries(experiment.model, 256);
     const std::vector<LinearShape> products = matmuls_of(experiment.model);
     CHECK(found.size() == products.size());
@@ -72,22 +72,22 @@ TEST_CASE("measuring finds a library for each product, and leaves the process wi
 TEST_CASE("what a checkpoint keeps is not measured again, but what the experiment names goes before it") {
     NEEDS_A_CHOICE();
     const json kept{{"forward 64x64", "mkl"}, {"input_gradient 64x64", "onednn"}};
-    CHECK(choose(tiny("measured"), kept) == kept);
+    CHECK(choose(with_cpu_matmul("measured"), kept) == kept);
     CHECK((matmul_library({LinearMatmul::forward, 64, 64}) == MatmulLibrary::mkl));
     CHECK((matmul_library({LinearMatmul::input_gradient, 64, 64}) == MatmulLibrary::onednn));
-    CHECK(choose(tiny("onednn"), kept).at("forward 64x64") == "onednn");
-    CHECK(choose(tiny("mkl"), kept).at("input_gradient 64x64") == "mkl");
+    CHECK(choose(with_cpu_matmul("onednn"), kept).at("forward 64x64") == "onednn");
+    CHECK(choose(with_cpu_matmul("mkl"), kept).at("input_gradient 64x64") == "mkl");
     CHECK((matmul_library({LinearMatmul::input_gradient, 64, 64}) == MatmulLibrary::mkl));
 }
 
 TEST_CASE("where no bf16 is multiplied on a CPU nothing is chosen, and what was kept stays") {
     const NoChoiceLeft none;
-    ExperimentConfig exact = tiny("mkl");
+    ExperimentConfig exact = with_cpu_matmul("mkl");
     exact.training.precision = Precision::fp32;
     const json kept{{"forward 64x64", "mkl"}};
     CHECK(choose(exact).is_null());
     CHECK(choose(exact, kept) == kept);
-    CHECK(choose(tiny("mkl"), nullptr, false).is_null());
+    CHECK(choose(with_cpu_matmul("mkl"), nullptr, false).is_null());
     CHECK((matmul_library({LinearMatmul::forward, 64, 64}) == default_matmul_library()));
 }
 
@@ -99,9 +99,9 @@ TEST_CASE("the library amx is found under its old name too, as older checkpoints
 
 TEST_CASE("a kept choice that names no product is the checkpoint's fault") {
     const NoChoiceLeft none;
-    CHECK_THROWS_AS(choose(tiny("measured"), {{"sideways 64x64", "mkl"}}), CheckpointError);
-    CHECK_THROWS_AS(choose(tiny("measured"), {{"forward 64x64", "abacus"}}), CheckpointError);
-    CHECK_THROWS_AS(choose(tiny("measured"), {{"forward 64x64", 3}}), CheckpointError);
+    CHECK_THROWS_AS(choose(with_cpu_matmul("measured"), {{"sideways 64x64", "mkl"}}), CheckpointError);
+    CHECK_THROWS_AS(choose(with_cpu_matmul("measured"), {{"forward 64x64", "abacus"}}), CheckpointError);
+    CHECK_THROWS_AS(choose(with_cpu_matmul("measured"), {{"forward 64x64", 3}}), CheckpointError);
 }
 
 TEST_CASE("the choice is reported in a line") {

@@ -11,7 +11,7 @@ using namespace bertpretrain;
 
 namespace {
 
-constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
+constexpr double nan_loss = std::numeric_limits<double>::quiet_NaN();
 
 /// A training's losses: falling, with noise.
 double ordinary_loss(std::int64_t step, std::mt19937& random) {
@@ -24,7 +24,7 @@ TEST_CASE("skipped updates are counted, named, and end the run when too many com
     NumberGuard guard(3, 10);
     CHECK_FALSE(guard.add(1, 5.0, 1.0, false));
     for (std::int64_t step = 2; step <= 3; ++step) {
-        const auto trouble = guard.add(step, step == 2 ? not_a_number : 5.0, not_a_number, true);
+        const auto trouble = guard.add(step, step == 2 ? nan_loss : 5.0, nan_loss, true);
         REQUIRE(trouble);
         CHECK(trouble->event == "skipped_update");
         CHECK(trouble->details.at("in_a_row") == step - 1);
@@ -35,16 +35,16 @@ TEST_CASE("skipped updates are counted, named, and end the run when too many com
     CHECK_FALSE(guard.add(4, 5.0, 1.0, false));
     CHECK(guard.counts().skipped == 2);
     CHECK(guard.counts().skipped_in_a_row == 0);
-    for (std::int64_t step = 5; step <= 7; ++step) guard.add(step, not_a_number, not_a_number, true);
+    for (std::int64_t step = 5; step <= 7; ++step) guard.add(step, nan_loss, nan_loss, true);
     CHECK_THROWS_AS(guard.require_progress(7), NumbersError);
 }
 
 TEST_CASE("a run that goes on counts on, and 0 allows any number of skipped updates") {
     NumberGuard guard(10, 0), patient(0, 0);
     guard.restore({20, 9});
-    guard.add(30, not_a_number, not_a_number, true);
+    guard.add(30, nan_loss, nan_loss, true);
     patient.restore({1000, 1000});
-    patient.add(30, not_a_number, not_a_number, true);
+    patient.add(30, nan_loss, nan_loss, true);
     CHECK(guard.counts().skipped == 21);
     CHECK_THROWS_AS(guard.require_progress(30), NumbersError);
     CHECK_NOTHROW(patient.require_progress(30));

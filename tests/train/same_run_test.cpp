@@ -75,7 +75,7 @@ TEST_CASE("ranks may differ in what only concerns their hosts, and in where a va
         ExperimentConfig& settings = experiment.settings;
         settings.initialization.init_from = "weights";
         if (world.rank() == 1) {
-            experiment.origins["optimizer.learning_rate"] = Origin::command_line;
+            experiment.origins["optimizer.learning_rate"] = bertpretrain::Origin::command_line;
             settings.about = "the second host";
             settings.data.training_shards = "/elsewhere";
             settings.data.held_out_shards = "/elsewhere";
@@ -97,9 +97,9 @@ TEST_CASE("settings that differ are refused together, each with its origin") {
         RequestedExperiment experiment = small();
         if (world.rank() == 1) {
             experiment.settings.training.seed = 7;
-            experiment.origins["training.seed"] = Origin::command_line;
+            experiment.origins["training.seed"] = bertpretrain::Origin::command_line;
             experiment.settings.initialization.init_from = "weights";
-            experiment.origins["initialization.init_from"] = Origin::file;
+            experiment.origins["initialization.init_from"] = bertpretrain::Origin::file;
         }
         refuse_different_plans(world, plan_of(experiment, 2));
     });

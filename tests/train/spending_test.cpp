@@ -104,9 +104,9 @@ TEST_CASE("what plan expects of the whole run stands beside what the run's own r
     CHECK(forecast_text(*forecast, spending.limits(), 12) ==
           "forecast: 2.0s and 2.00 USD used; the rest takes 10.0s and 10.00 USD; the whole run takes 12.0s, and `plan` expects "
           "20.0s and 20.00 USD");
-    const auto json = to_json(*forecast, spending.limits());
-    CHECK(json.at("planned_run_seconds") == 20);
-    CHECK(json.at("planned_cost") == 20);
+    const auto record = to_json(*forecast, spending.limits());
+    CHECK(record.at("planned_run_seconds") == 20);
+    CHECK(record.at("planned_cost") == 20);
 }
 
 TEST_CASE("a run with a price and no limit is forecast, and never stopped") {
