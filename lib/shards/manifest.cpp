@@ -202,7 +202,14 @@ void require_complete(const fs::path& folder) {
 
 namespace {
 
-/// Detects an interrupted copy of a folder. It looks complete, but a run on it would train on part of the text only.
+/// "NAME: what is wrong (3 files ...)"
+std::string first_of(const fs::path& folder, const std::vector<std::string>& files, std::string_view what, std::string_view all) {
+    return concat((folder / files.front()).string(), what,
+                  files.size() > 1 ? concat(" (", files.size(), " files ", all, ")") : "");
+}
+
+/// Detects an interrupted copy of a folder, which looks complete, but a run on it would train on part of the text only; and
+/// shards of another build in it, whose held-out articles, vocabulary or length may be others.
 void require_listed_shards(const fs::path& folder, ShardKind kind, const std::vector<fs::path>& files) {
     const std::optional<Manifest> manifest = read_manifest(folder);
     if (!manifest) return;
@@ -212,12 +219,19 @@ void require_listed_shards(const fs::path& folder, ShardKind kind, const std::ve
             std::any_of(files.begin(), files.end(), [&](const fs::path& file) { return file.filename() == record.file; });
         if (!here && shard_kind(record.file) == kind) missing.push_back(record.file);
     }
-    if (missing.empty()) return;
-    throw DataError(
-        concat((folder / missing.front()).string(), ": is missing, but ", manifest_name, " lists it",
-               missing.size() > 1 ? concat(" (", missing.size(), " files are missing)") : "",
-               "\n  do: copy the folder again; to train without this shard, remove its entry and subtract it from \"totals\" in ",
-               manifest_name));
+    if (!missing.empty())
+        throw DataError(
+            concat(first_of(folder, missing, concat(": is missing, but ", manifest_name, " lists it"), "are missing"),
+                   "\n  do: copy the folder again; to train without this shard, remove its entry and subtract it from ",
+                   "\"totals\" in ", manifest_name));
+    std::vector<std::string> strange;
+    for (const fs::path& file : files)
+        if (const std::string name = file.filename().string(); manifest->find(name) == nullptr) strange.push_back(name);
+    if (!strange.empty())
+        throw DataError(
+            concat(first_of(folder, strange, concat(": is not listed in ", manifest_name), "are not"),
+                   ", so that it may be of another build\n  do: move it out of the folder; to train on several builds, ",
+                   "name several folders in data.training_shards"));
 }
 
 }  // namespace
@@ -235,11 +249,11 @@ std::vector<fs::path> find_shards(const fs::path& folder, ShardKind kind) {
     std::vector<fs::path> files = list_files(folder, {".h5", ".hdf5"});
     const std::size_t all = files.size();
     std::erase_if(files, [&](const fs::path& file) { return shard_kind(file) != kind; });
+    require_listed_shards(folder, kind, files);
     if (files.empty())
         throw DataError(concat(folder.string(), ": ",
                                all == 0 ? "contains no .h5 or .hdf5 file" : "none of its shards has such a name", "; expected ",
                                wanted, "\n  do: make shards with `bertpretrain_data shard`, or choose another folder"));
-    require_listed_shards(folder, kind, files);
     return files;
 }
 

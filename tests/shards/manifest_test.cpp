@@ -134,17 +134,24 @@ TEST_CASE("shards are returned sorted, and the message for a folder without any 
     CHECK(contains(reason(folder / "notes.txt"), "is not a folder"));
 }
 
-TEST_CASE("a folder that lacks a listed shard is refused with the shard's name, if that kind of shard is requested") {
+TEST_CASE("a folder that lacks a listed shard, or has one that is not listed, is refused with the shard's name") {
     const TemporaryFolder folder;
     write_manifest(folder.path(), example());
-    write_text(folder / "w_test_0000.h5", "");
-    write_text(folder / "more_training_0000.h5", "");  // the manifest need not list every file
+    const auto refusal = [&](ShardKind kind) {
+        try {
+            find_shards(folder.path(), kind);
+        } catch (const DataError& error) { return std::string(error.what()); }
+        return std::string("accepted");
+    };
+    const auto check = [&](ShardKind kind, const char* name) {
+        CHECK(contains(refusal(kind), (folder / name).string() + ": is missing, but manifest.json lists it"));
+        write_text(folder / name, "");
+        CHECK(find_shards(folder.path(), kind).size() == 1);
+    };
+    check(ShardKind::training, "w_training_0000.h5");
+    check(ShardKind::held_out, "w_test_0000.h5");
+    write_text(folder / "more_training_0000.h5", "");
+    CHECK(
+        contains(refusal(ShardKind::training), (folder / "more_training_0000.h5").string() + ": is not listed in manifest.json"));
     CHECK(find_shards(folder.path(), ShardKind::held_out).size() == 1);
-    std::string said = "accepted";
-    try {
-        find_shards(folder.path(), ShardKind::training);
-    } catch (const DataError& error) { said = error.what(); }
-    CHECK(contains(said, (folder / "w_training_0000.h5").string() + ": is missing, but manifest.json lists it"));
-    write_text(folder / "w_training_0000.h5", "");
-    CHECK(find_shards(folder.path(), ShardKind::training).size() == 2);
 }

@@ -45,6 +45,17 @@ TEST_CASE("extract records the digests of its inputs as they are stored, and of 
         write_text(folder / "out.txt", "Other text.\n");
         CHECK(origin_of_text(folder / "out.txt", digest_of_file(folder / "out.txt")).empty());
     }
+    SECTION("a text that was cut since is refused by every reader of documents, and one of the same length is read") {
+        std::filesystem::resize_file(folder / "out.txt", digest.bytes - 1);
+        settings.inputs = {folder / "out.txt"};
+        settings.output = folder / "again.txt";
+        CHECK_THROWS_WITH(extract(settings), Catch::Contains("out.txt.lineage.json says that it was written with") &&
+                                                 Catch::Contains("do: copy the text again"));
+        CHECK_FALSE(std::filesystem::exists(folder / "again.txt"));
+        write_text(folder / "out.txt", std::string(digest.bytes - 2, 'x') + ".\n");
+        CHECK_NOTHROW(extract(settings));
+        CHECK(origin_of_text(folder / "again.txt", digest_of_file(folder / "again.txt")).at(0).made_from.empty());
+    }
     SECTION("a damaged record counts as none") {
         write_text(folder / "out.txt.lineage.json", "{");
         CHECK(origin_of_text(folder / "out.txt", digest).empty());

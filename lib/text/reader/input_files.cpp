@@ -16,6 +16,7 @@
 #include "text/reader/extracted_part.h"
 #include "text/reader/input_names.h"
 #include "text/reader/remote_inputs.h"
+#include "text/reader/text_lineage.h"
 
 namespace bertpretrain {
 namespace fs = std::filesystem;
@@ -105,6 +106,7 @@ std::vector<fs::path> input_files(const std::vector<fs::path>& inputs) {
     }
     refuse_repeated(files);
     refuse_parts(files);
+    for (const fs::path& file : files) require_whole_text(file);
     return files;
 }
 

@@ -106,7 +106,12 @@ ExtractCounts join_text(const fs::path& output) {
     if (!found.empty())
         alone.emplace(part_record_file(output, found.front()),
                       concat(output.string(), ": another process is joining its parts, or making the first one; wait for it"));
-    if (fs::is_regular_file(output)) {
+    const std::optional<FileDigest> recorded = fs::is_regular_file(output) ? recorded_digest(output) : std::nullopt;
+    if (recorded) {
+        if (digest_of_file(output).sha256 != recorded->sha256)
+            throw DataError(concat(output.string(),
+                                   ": is not the text that was joined (its record beside it has another SHA-256)",
+                                   "\n  do: remove it, and join its parts again or extract it again"));
         remove_parts(output);
         log_info(concat(output.string(), ": is complete already"));
         ExtractCounts counts;

@@ -1,6 +1,5 @@
 #include "text/reader/text_lineage.h"
 
-#include <optional>
 #include <string>
 #include <utility>
 
@@ -8,6 +7,8 @@
 
 #include "core/error.h"
 #include "core/files/files.h"
+#include "core/output/log.h"
+#include "core/strings.h"
 #include "storage/remote_object.h"
 
 namespace bertpretrain {
@@ -32,14 +33,32 @@ std::optional<std::string> text_of_record(const std::filesystem::path& record) {
 
 }  // namespace
 
-std::vector<FileDigest> origin_of_text(const std::filesystem::path& text, const FileDigest& digest) {
+std::optional<FileDigest> recorded_digest(const std::filesystem::path& text) {
     const std::filesystem::path file = lineage_of(text);
     const std::optional<std::string> record = text_of_record(file);
     if (!record) return {};
     try {
-        FileDigest recorded = read_digest(nlohmann::json::parse(*record, nullptr, false), file.string());
-        if (recorded.sha256 == digest.sha256) return std::move(recorded.made_from);
+        return read_digest(nlohmann::json::parse(*record, nullptr, false), file.string());
     } catch (const DataError&) { return {}; }
+}
+
+void require_whole_text(const std::filesystem::path& text) {
+    if (!std::filesystem::is_regular_file(text)) return;
+    const std::optional<FileDigest> recorded = recorded_digest(text);
+    const std::uint64_t bytes = std::filesystem::file_size(text);
+    if (!recorded || bytes >= recorded->bytes) return;
+    const auto shown = [](std::uint64_t size) { return with_thousands(static_cast<std::int64_t>(size)); };
+    throw DataError(concat(text.string(), ": has ", shown(bytes), " bytes, but ", lineage_of(text).filename().string(),
+                           " says that it was written with ", shown(recorded->bytes),
+                           "\n  do: copy the text again, or remove that record if you have shortened the text yourself"));
+}
+
+std::vector<FileDigest> origin_of_text(const std::filesystem::path& text, const FileDigest& digest) {
+    std::optional<FileDigest> recorded = recorded_digest(text);
+    if (!recorded) return {};
+    if (recorded->sha256 == digest.sha256) return std::move(recorded->made_from);
+    log_warning(concat(text.string(), ": is not the text that ", lineage_of(text).filename().string(),
+                       " describes (another SHA-256): it was changed since, or is damaged; its origin is not recorded"));
     return {};
 }
 
