@@ -146,10 +146,27 @@ struct Forecaster {
     }
 };
 
+/// Returns the numbers of ranks to plan for, ascending: those of the command line, or usual ones that the batch suffices for.
+/// @throws ConfigError where a step has fewer sequences than the command line has ranks, as `train` refuses it
+std::vector<std::int64_t> world_sizes_of(const Forecaster& forecaster, const PlanArguments& arguments) {
+    std::vector<std::int64_t> sizes = arguments.world_sizes;
+    if (sizes.empty() && arguments.accelerators == std::vector<std::string>{"this"})
+        return {arguments.per_node.value_or(std::max<std::int64_t>(1, usable_gpus()))};
+    if (sizes.empty()) {
+        const BatchConfig& batch = forecaster.experiment.settings.batch;
+        sizes = {8, 16, 32, 64, 128};
+        if (batch.global_batch_size > 0)  // else it grows with the ranks
+            std::erase_if(sizes, [&](std::int64_t ranks) { return ranks > 8 && ranks > batch.sizes().smallest(); });
+    }
+    std::sort(sizes.begin(), sizes.end());
+    return sizes;
+}
+
 ForecastGrid plan_inputs(const Forecaster& forecaster, const PlanArguments& arguments,
                          const std::optional<MeasuredRun>& measured) {
     ForecastGrid inputs;
-    const RunPlan plan = forecaster.on(2);  // on one rank, gradients are fp32 in any case
+    inputs.world_sizes = world_sizes_of(forecaster, arguments);
+    const RunPlan plan = forecaster.on(inputs.world_sizes.back());  // on one rank, gradients are fp32 in any case
     const double measured_tokens =
         measured ? measured->tokens_per_sequence : static_cast<double>(plan.settings.data.sequence_length);
     inputs.step = planned_step(plan);
@@ -164,13 +181,6 @@ ForecastGrid plan_inputs(const Forecaster& forecaster, const PlanArguments& argu
         inputs.accelerators.push_back(accelerator_of(name, arguments, plan, measured, inputs.step.tokens_per_sequence));
     check_prices(arguments, inputs.accelerators);
     for (const std::string& name : arguments.networks) inputs.networks.push_back(find_network(name));
-    inputs.world_sizes = arguments.world_sizes;
-    if (inputs.world_sizes.empty()) {
-        const bool only_this = arguments.accelerators == std::vector<std::string>{"this"};
-        inputs.world_sizes =
-            only_this ? std::vector{inputs.accelerators.front().per_node} : std::vector<std::int64_t>{8, 16, 32, 64, 128};
-    }
-    std::sort(inputs.world_sizes.begin(), inputs.world_sizes.end());
     inputs.run = arguments.run;
     inputs.run.steps = arguments.steps.value_or(plan.settings.schedule.total_steps);
     inputs.save_gbps = arguments.save_gbps;

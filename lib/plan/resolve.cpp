@@ -384,6 +384,7 @@ void resolve_batch(Resolution& r) {
     BatchPlan& batch = r.plan.batch;
     resolve_global_batch(r);
     refuse_impossible_warmup(r.plan.settings.batch);
+    require_sequence_per_rank(r.plan.settings.batch.sizes(), r.launch.world_size);
     batch.device_micro_batch = asked.device_micro_batch;
     if (asked.device_micro_batch) return;
     const char* const path = "batch.device_micro_batch";

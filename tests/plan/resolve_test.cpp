@@ -79,6 +79,14 @@ TEST_CASE("a batch grows to the global batch, which a warm-up must begin below")
                       Catch::Contains("more than 100,000 sizes") && Catch::Contains("do: set it to at least 5"));
 }
 
+TEST_CASE("a step that has fewer sequences than there are ranks is refused") {
+    ExperimentConfig two = small();
+    two.batch.global_batch_size = 2;
+    CHECK(plan_of(two, 2).global_batch() == 2);
+    CHECK_THROWS_WITH(plan_of(two, 3), Catch::Contains("a step of 2 sequences cannot be shared by 3 ranks") &&
+                                           Catch::Contains("do: start at most 2 ranks, or raise batch.global_batch_size"));
+}
+
 TEST_CASE("the pass is measured on a GPU only, and only where micro-batches may be merged") {
     CHECK(said(plan_of(small(), 1, 0), "batch.device_micro_batch") == "4 (auto: batch.micro_batch_size: on a CPU)");
     const RunPlan on_gpu = plan_of(small(), 1, 1);

@@ -133,6 +133,17 @@ TEST_CASE("a stop signal in a phase ends the run with its code, and the same com
     check_the_same(undisturbed().run, moved);
 }
 
+TEST_CASE("a later phase whose steps have fewer sequences than there are ranks ends the run before the first phase") {
+    NEEDS_TRAIN();
+    const TemporaryFolder folder;
+    const json last{{"name", "decay"}, {"batch", {{"global_batch_size", 1}}}};
+    const fs::path config = write_experiment(folder, {{"phases", {json{{"name", "main"}}, last}}});
+    const CommandResult result = train(config, folder / "run", "--local-ranks 2");
+    CHECK(result.exit_code == 2);
+    CHECK(missing_words(result.err, {"phase decay, which trains later: a step of 1 sequences cannot be shared by 2 ranks"}) == "");
+    CHECK_FALSE(fs::exists(folder / "run/phases/01_main/checkpoints"));
+}
+
 TEST_CASE("shards that a later phase cannot use end the run before the first phase") {
     NEEDS_TRAIN();
     const TemporaryFolder folder;

@@ -149,6 +149,24 @@ TEST_CASE("1.5B at ZeRO stage 0 does not fit 32 GB, and its pass and speed are t
           Approx(0.73).margin(0.04));  // and a short last pass hides less communication
 }
 
+TEST_CASE("plan and config resolve refuse the ranks that train refuses, with the same words") {
+    NEEDS_TRAIN();
+    const TemporaryFolder folder;
+    const std::string config = write_experiment(folder, {{"batch", {{"global_batch_size", 2}, {"micro_batch_size", 1}}}}).string();
+    const CommandResult trained = train(config, folder / "run", "--local-ranks 3");
+    CHECK(trained.exit_code == 2);
+    for (const std::string command : {"config resolve ", "plan --accelerator h100 "}) {
+        const CommandResult result = bertpretrain_command(command + config + " --world-size 3");
+        CHECK(result.exit_code == 2);
+        for (const std::string& all : {result.err, trained.err})
+            CHECK(missing_words(all, {"a step of 2 sequences cannot be shared by 3 ranks", "do: start at most 2 ranks"}) == "");
+    }
+    // Without --world-size, plan leaves out the usual numbers that are too many.
+    const CommandResult usual = bertpretrain_command("plan --json --accelerator h100 --set batch.global_batch_size=20 " + config);
+    REQUIRE(usual.exit_code == 0);
+    CHECK(json::parse(usual.out).at("plan").size() == 2);
+}
+
 TEST_CASE("plan takes a price for all accelerators, or one for each by name, in one currency") {
     NEEDS_TRAIN();
     const std::string command = "plan configs/bert_large_phase1.json --accelerator a100,a100-40,trainium1 --world-size 16 ";
