@@ -39,7 +39,7 @@ struct PlanArguments {
     std::string config, fit, deadline;
     std::vector<std::string> overrides, accelerators{"this"};
     std::vector<std::string> networks;      ///< empty: of each accelerator its own
-    std::vector<std::int64_t> world_sizes;  ///< empty: 8 to 128; on this machine, its accelerators
+    std::vector<std::int64_t> world_sizes;  ///< empty until world_sizes_of()
     std::vector<std::string> prices;
     std::optional<double> tflops, memory_gib, tokens;
     std::optional<std::int64_t> per_node, steps;
@@ -146,26 +146,10 @@ struct Forecaster {
     }
 };
 
-/// Returns the numbers of ranks to plan for, ascending: those of the command line, or usual ones that the batch suffices for.
-/// @throws ConfigError where a step has fewer sequences than the command line has ranks, as `train` refuses it
-std::vector<std::int64_t> world_sizes_of(const Forecaster& forecaster, const PlanArguments& arguments) {
-    std::vector<std::int64_t> sizes = arguments.world_sizes;
-    if (sizes.empty() && arguments.accelerators == std::vector<std::string>{"this"})
-        return {arguments.per_node.value_or(std::max<std::int64_t>(1, usable_gpus()))};
-    if (sizes.empty()) {
-        const BatchConfig& batch = forecaster.experiment.settings.batch;
-        sizes = {8, 16, 32, 64, 128};
-        if (batch.global_batch_size > 0)  // else it grows with the ranks
-            std::erase_if(sizes, [&](std::int64_t ranks) { return ranks > 8 && ranks > batch.sizes().smallest(); });
-    }
-    std::sort(sizes.begin(), sizes.end());
-    return sizes;
-}
-
 ForecastGrid plan_inputs(const Forecaster& forecaster, const PlanArguments& arguments,
                          const std::optional<MeasuredRun>& measured) {
     ForecastGrid inputs;
-    inputs.world_sizes = world_sizes_of(forecaster, arguments);
+    inputs.world_sizes = arguments.world_sizes;
     const RunPlan plan = forecaster.on(inputs.world_sizes.back());  // on one rank, gradients are fp32 in any case
     const double measured_tokens =
         measured ? measured->tokens_per_sequence : static_cast<double>(plan.settings.data.sequence_length);
@@ -324,9 +308,28 @@ void plan_phases(const std::vector<TrainingPhase>& phases, const PlanArguments& 
     else std::cout << "== all " << phases.size() << " phases ==\n" << table.text() << std::flush;
 }
 
-void plan(const PlanArguments& arguments) {
+/// Returns the numbers of ranks to plan for, ascending: those of the command line, or usual ones for which all phases have enough
+/// sequences in a step.
+std::vector<std::int64_t> world_sizes_of(const std::vector<TrainingPhase>& phases, const PlanArguments& arguments) {
+    std::vector<std::int64_t> sizes = arguments.world_sizes;
+    if (sizes.empty() && arguments.accelerators == std::vector<std::string>{"this"})
+        return {arguments.per_node.value_or(std::max<std::int64_t>(1, usable_gpus()))};
+    if (sizes.empty()) {
+        sizes = {8, 16, 32, 64, 128};
+        for (const TrainingPhase& phase : phases) {
+            const BatchConfig& batch = phase.experiment.settings.batch;
+            const std::int64_t sequences = batch.warmup_steps > 0 ? batch.warmup_from : batch.global_batch_size;
+            std::erase_if(sizes, [&](std::int64_t ranks) { return ranks > 8 && sequences > 0 && ranks > sequences; });
+        }
+    }
+    std::sort(sizes.begin(), sizes.end());
+    return sizes;
+}
+
+void plan(PlanArguments arguments) {
     const std::vector<TrainingPhase> phases =
         request_phases(arguments.config, arguments.overrides, run_folder("", arguments.config));
+    arguments.world_sizes = world_sizes_of(phases, arguments);
     if (!phases.front().name.empty()) return plan_phases(phases, arguments);
     nlohmann::ordered_json out;
     plan(phases.front().experiment, arguments, true, out);
@@ -377,8 +380,10 @@ void add_plan_command(CLI::App& app) {
     command->add_option("config", arguments->config, "The experiment file (JSON)")->required();
     add_set_option(*command, arguments->overrides);
     command
-        ->add_option("--world-size", arguments->world_sizes,
-                     "Numbers of ranks to plan for. Default: 8,16,32,64,128; for this machine alone, its accelerators")
+        ->add_option(
+            "--world-size", arguments->world_sizes,
+            "Numbers of ranks to plan for. Default: those of 8,16,32,64,128 for which a step has enough sequences; for this "
+            "machine alone, its accelerators")
         ->delimiter(',')
         ->check(CLI::Range(1, 1 << 20));
     command->add_option("--fit", arguments->fit, "A run's folder: use the TFLOP/s and tokens per sequence that it measured");
