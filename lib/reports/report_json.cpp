@@ -53,7 +53,10 @@ nlohmann::ordered_json report_json(const std::vector<RunHistory>& runs, const Re
     for (std::size_t i = 0; i < runs.size(); ++i) {
         nlohmann::ordered_json one = summary_of(runs[i]);
         for (std::size_t row = 1; row < differences.size(); ++row) one["settings"][differences[row][0]] = differences[row][i + 1];
-        if (choices.target) one["target"] = reached_json(runs[i], choices);
+        if (choices.target) {
+            one["target"] = reached_json(runs[i], choices);
+            one["target_measured"] = is_measured(runs[i], *choices.target);
+        }
         const auto point =
             std::find_if(points.begin(), points.end(), [&](const ScalingPoint& of) { return of.run == runs[i].name; });
         if (choices.scaling && point != points.end()) one["scaling_efficiency"] = point->efficiency;
