@@ -100,15 +100,17 @@ TEST_CASE("a line of one point is drawn as a marker, because its path shows noth
 }
 
 TEST_CASE("a legend's entries share a row as far as they fit, and names that are too long are cut between letters") {
-    const std::vector<LegendPlace> places = place_legend({"ab", "cd", "0123456789", "äöüäöüäöüäöüäöü"}, 105, 10, 10 / 0.56);
+    const std::vector<LegendPlace> places = place_legend({"ab", "cd", "0123456789", "äöüäöüäöüäöüäöü"}, 105, 10, 10 / 0.62);
     REQUIRE(places.size() == 4);  // a row has 9 letters
     CHECK(places[0].x == 0);
     CHECK(places[1].row == 0);
     CHECK(places[1].x > places[0].x + 30);
     CHECK(places[2].row == 1);
-    CHECK(places[2].name == "01234567…");
+    CHECK(places[2].name == "0123456…");
     CHECK(places[3].row == 2);
-    CHECK(places[3].name == "äöüäöüäö…");
+    CHECK(places[3].name == "äöüäöüä…");
+    const std::vector<LegendPlace> pair = place_legend({"adamw_3e-3_mask30", "b"}, 600, 36, 15);
+    CHECK(pair[1].x > 36 + 10.86 * 15);  // as wide as the name in DejaVu Sans
 }
 
 TEST_CASE("a non-finite loss leaves a gap and affects no other point") {
