@@ -18,6 +18,7 @@ nlohmann::ordered_json summary_of(const RunHistory& run) {
                                    {"ranks", run.sessions.back().ranks},
                                    {"step", last.step},
                                    {"total_steps", nullptr},
+                                   {"exit", nullptr},
                                    {"sequences", last.samples},
                                    {"mlm_loss", last_training_loss(run)},
                                    {"best_held_out_mlm_loss", nullptr},
@@ -27,6 +28,7 @@ nlohmann::ordered_json summary_of(const RunHistory& run) {
                                    {"accelerator_seconds", spent.accelerator_seconds},
                                    {"restarts", run.restarts()},
                                    {"share_computing", time_shares(run).utilisation()}};
+    if (run.exit) json["exit"] = {{"code", run.exit->code}, {"cause", run.exit->cause}};
     if (run.total_steps > 0) json["total_steps"] = run.total_steps;
     if (const auto best = best_held_out_loss(run)) json["best_held_out_mlm_loss"] = *best;
     return json;

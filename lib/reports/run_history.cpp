@@ -21,6 +21,14 @@ std::int64_t total_steps_of(const std::filesystem::path& settings) {
     } catch (const std::exception&) { return 0; }  // 0: unknown
 }
 
+std::optional<RunExit> read_exit(const std::filesystem::path& file) {
+    if (!std::filesystem::exists(file)) return std::nullopt;
+    try {
+        const auto record = nlohmann::json::parse(read_file(file));
+        return RunExit{record.at("code").get<int>(), record.at("cause").get<std::string>()};
+    } catch (const std::exception&) { return std::nullopt; }  // damaged: the record is only advisory
+}
+
 RunHistory read_one(const std::filesystem::path& folder) {
     const RunPaths paths(folder);
     if (!std::filesystem::is_regular_file(paths.metrics()))
@@ -100,6 +108,8 @@ RunHistory read_run(const std::filesystem::path& folder) {
     const std::vector<std::filesystem::path> phases = phases_of_run(folder);
     RunHistory run = phases.empty() ? read_one(folder) : read_phases(phases);
     run.folder = folder;
+    const bool is_finished = run.total_steps > 0 && run.metrics.steps.back().step >= run.total_steps;
+    if (!is_finished) run.exit = read_exit(RunPaths(folder).exit_record());  // else of a later start, which found nothing to do
     run.name = displayable(std::filesystem::absolute(folder / "").parent_path().filename().string());
     return run;
 }
