@@ -16,6 +16,7 @@
 #include "rank_options.h"
 
 #include "core/error.h"
+#include "core/files/files.h"
 #include "core/output/log.h"
 #include "core/output/table.h"
 #include "core/strings.h"
@@ -59,6 +60,28 @@ std::optional<MeasuredRun> measured_run(const PlanArguments& arguments) {
     if (arguments.fit.empty()) return std::nullopt;
     const RunHistory run = read_run(arguments.fit);
     return measure(run.metrics, run.sessions.back().ranks);
+}
+
+/// Warns where the rate of --fit is that of another model or kind of device. A run of an older version may lack its plan.
+void warn_of_other_fit(const PlanArguments& arguments, const RunPlan& plan, const std::vector<Accelerator>& accelerators) {
+    const std::filesystem::path file = RunPaths(read_run(arguments.fit).parts.back()).plan();
+    if (!std::filesystem::exists(file)) return;
+    const nlohmann::json then = nlohmann::json::parse(read_file(file)), now = to_json(plan);
+    std::vector<std::string> differences;
+    const auto value = [](const nlohmann::json& of, const char* path) {
+        return of.value(nlohmann::json::json_pointer(path), nlohmann::json());
+    };
+    for (const char* name : {"model_type", "hidden_size", "num_hidden_layers", "intermediate_size"}) {
+        const std::string path = concat("/model/", name, "/value");
+        if (const auto a = value(then, path.c_str()), b = value(now, path.c_str()); a != b)
+            differences.push_back(concat("model.", name, " ", a.dump(), ", here ", b.dump()));
+    }
+    const bool on_cpu = value(then, "/training/device/value") == "cpu";
+    for (const Accelerator& accelerator : accelerators)
+        if (accelerator.is_cpu != on_cpu) differences.push_back(concat(on_cpu ? "a CPU" : "a GPU", ", here ", accelerator.name));
+    if (differences.empty()) return;
+    log_warning(concat("--fit ", arguments.fit, ": the rate that it gives is that of another run: ", join(differences, "; "),
+                       "\n  do: fit a run of the same model on the same device, or leave out --fit"));
 }
 
 Accelerator this_machine_for(const RunPlan& plan) { return this_machine(open_device(usable_gpus() > 0, 0), plan.compute.dtype); }
@@ -164,6 +187,7 @@ ForecastGrid plan_inputs(const Forecaster& forecaster, const PlanArguments& argu
     for (const std::string& name : arguments.accelerators)
         inputs.accelerators.push_back(accelerator_of(name, arguments, plan, measured, inputs.step.tokens_per_sequence));
     check_prices(arguments, inputs.accelerators);
+    if (measured) warn_of_other_fit(arguments, plan, inputs.accelerators);
     for (const std::string& name : arguments.networks) inputs.networks.push_back(find_network(name));
     inputs.run = arguments.run;
     inputs.run.steps = arguments.steps.value_or(plan.settings.schedule.total_steps);

@@ -58,6 +58,12 @@ TEST_CASE("report --scaling compares runs on 1, 2 and 4 ranks; plan takes a run'
     CHECK(planned.at("fit").at("tflops_per_rank") > 0);
     CHECK(planned.at("plan").size() == 2);
     CHECK(planned.at("plan")[1].at("communication_seconds") > 0);
+    CHECK(plan.err.find("is that of another run") == std::string::npos);
+    const CommandResult other = bertpretrain_command("plan configs/bert_large_8.json --accelerator h100 --world-size 8 --fit " +
+                                                     (folder / "on_2").string());
+    CHECK(other.exit_code == 0);
+    CHECK(missing_words(other.err, {"the rate that it gives is that of another run", "model.hidden_size", "here 1024",
+                                    "a CPU, here h100"}) == "");
     CHECK(planned.at("plan")[0].at("gpu_memory_bytes") > 0);
     CHECK(planned.at("plan")[0].at("gpu_memory_bytes") < planned.at("plan")[0].at("memory_bytes"));
     CHECK(bertpretrain_command("plan " + config.string() + " --accelerator abacus").exit_code == 2);
@@ -152,7 +158,8 @@ TEST_CASE("1.5B at ZeRO stage 0 does not fit 32 GB, and its pass and speed are t
 TEST_CASE("plan and config resolve refuse the ranks that train refuses, with the same words") {
     NEEDS_TRAIN();
     const TemporaryFolder folder;
-    const std::string config = write_experiment(folder, {{"batch", {{"global_batch_size", 2}, {"micro_batch_size", 1}}}}).string();
+    const std::string config =
+        write_experiment(folder, {{"batch", {{"global_batch_size", 2}, {"micro_batch_size", 1}}}}).string();
     const CommandResult trained = train(config, folder / "run", "--local-ranks 3");
     CHECK(trained.exit_code == 2);
     for (const std::string command : {"config resolve ", "plan --accelerator h100 "}) {
