@@ -136,6 +136,24 @@ void warn_of_clipping(Resolution& r) {
                                      "trained without the second\n  do: set optimizer.max_grad_norm to 0"));
 }
 
+/// A schedule that had decayed begins again where total_steps has grown.
+void warn_of_rate_jump(Resolution& r) {
+    if (r.checkpoint == nullptr || r.checkpoint->progress.step == 0) return;
+    constexpr double worth_a_warning = 1.5;
+    const ExperimentConfig &saved = r.checkpoint->settings, &now = r.settings;
+    const std::int64_t step = r.checkpoint->progress.step;
+    const auto saved_rate = [&](std::int64_t of) { return learning_rate_at(saved.schedule, saved.optimizer.learning_rate, of); };
+    const double next = learning_rate_at(now.schedule, now.optimizer.learning_rate, step + 1);
+    if (step >= now.schedule.total_steps || next <= worth_a_warning * std::max(saved_rate(step), saved_rate(step + 1))) return;
+    std::vector<std::string> reasons;
+    for (const Difference& difference : compare_configs(saved, now))
+        if (difference.path.starts_with("schedule.") || difference.path == "optimizer.learning_rate")
+            reasons.push_back(concat(difference.path, " was ", difference.value_a, " and is ", difference.value_b));
+    r.plan.warnings.push_back(
+        concat("the learning rate jumps from ", saved_rate(step), " at step ", step, " to ", next, " at the next step, because ",
+               join(reasons), "\n  do: nothing, if this is meant; to continue at a low rate, lower optimizer.learning_rate"));
+}
+
 /// An export for inference may say 0, for which the experiment did not ask. A resumed run continues as it began.
 void warn_of_inherited_dropout(Resolution& r) {
     if (r.checkpoint != nullptr) return;
@@ -419,6 +437,7 @@ RunPlan resolve(const RequestedExperiment& requested, const Launch& launch, cons
     resolve_optimizer(r);
     warn_of_clipping(r);
     warn_of_inherited_dropout(r);
+    warn_of_rate_jump(r);
     resolve_inherited_model(r);
     resolve_vocab_size(r);
     resolve_data(r);
