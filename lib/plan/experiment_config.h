@@ -445,6 +445,7 @@ struct RequestedExperiment {
     /// Why the model of init_from, which gives settings that are not set, cannot be read; null: it was read. A run that resumes
     /// does not need it (resolve()).
     std::exception_ptr unread_model;
+    bool has_model_of_run = false;  ///< init_from is a run of this program, whose model gives settings that are not set
 
     RequestedExperiment() = default;
     /// Settings of unknown origin.

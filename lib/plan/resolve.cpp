@@ -154,9 +154,10 @@ void warn_of_rate_jump(Resolution& r) {
                join(reasons), "\n  do: nothing, if this is meant; to continue at a low rate, lower optimizer.learning_rate"));
 }
 
-/// An export for inference may say 0, for which the experiment did not ask. A resumed run continues as it began.
+/// An export for inference may say 0, for which the experiment did not ask; a run of this program was asked for it. A resumed run
+/// continues as it began.
 void warn_of_inherited_dropout(Resolution& r) {
-    if (r.checkpoint != nullptr) return;
+    if (r.checkpoint != nullptr || r.requested.has_model_of_run) return;
     const nlohmann::json model = write_config(r.settings.model);
     std::vector<std::string> zeros, usual;
     for (const std::string_view name : pretraining_dropout(r.settings.model)) {
