@@ -1,13 +1,12 @@
 // bertpretrain audit RUN [--steps A:B | --samples K] [--json]
 
-#include <charconv>
 #include <iostream>
 #include <memory>
 #include <string>
-#include <utility>
 
 #include "commands.h"
 #include "rank_options.h"
+#include "step_range.h"
 
 #include "core/error.h"
 #include "core/output/displayable.h"
@@ -24,28 +23,13 @@ struct AuditArguments {
     bool json = false;
 };
 
-/// Returns the steps of "100:200", or of "100" alone. @throws ConfigError
-std::pair<std::int64_t, std::int64_t> steps_of(const std::string& text) {
-    const std::size_t colon = text.find(':');
-    const auto number = [&](std::string_view digits) {
-        std::int64_t step = 0;
-        const auto [end, failure] = std::from_chars(digits.data(), digits.data() + digits.size(), step);
-        if (failure != std::errc() || end != digits.data() + digits.size())
-            throw ConfigError(concat("--steps ", text, ": expected FIRST:LAST, such as 100:200"));
-        return step;
-    };
-    const std::string_view all = text;
-    const std::int64_t first = number(all.substr(0, colon));
-    return {first, colon == std::string::npos ? first : number(all.substr(colon + 1))};
-}
-
 int audit(const AuditArguments& arguments) {
     AuditRequest request;
     request.run = arguments.run;
     request.overrides = arguments.overrides;
     request.samples = arguments.samples;
     request.bound.loss = arguments.bound;
-    if (!arguments.steps.empty()) request.steps = steps_of(arguments.steps);
+    if (!arguments.steps.empty()) request.steps = step_range(arguments.steps);
     const Launch launch = read_launch();
     if (const auto code = run_as_local_ranks(arguments.local_ranks, launch)) return *code;
     StopRequest requests;

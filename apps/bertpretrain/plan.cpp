@@ -16,6 +16,7 @@
 #include "rank_options.h"
 
 #include "core/error.h"
+#include "core/files/files.h"
 #include "core/output/log.h"
 #include "core/output/table.h"
 #include "core/strings.h"
@@ -39,7 +40,7 @@ struct PlanArguments {
     std::string config, fit, deadline;
     std::vector<std::string> overrides, accelerators{"this"};
     std::vector<std::string> networks;      ///< empty: of each accelerator its own
-    std::vector<std::int64_t> world_sizes;  ///< empty: 8 to 128; on this machine, its accelerators
+    std::vector<std::int64_t> world_sizes;  ///< empty until world_sizes_of()
     std::vector<std::string> prices;
     std::optional<double> tflops, memory_gib, tokens;
     std::optional<std::int64_t> per_node, steps;
@@ -59,6 +60,28 @@ std::optional<MeasuredRun> measured_run(const PlanArguments& arguments) {
     if (arguments.fit.empty()) return std::nullopt;
     const RunHistory run = read_run(arguments.fit);
     return measure(run.metrics, run.sessions.back().ranks);
+}
+
+/// Warns where the rate of --fit is that of another model or kind of device. A run of an older version may lack its plan.
+void warn_of_other_fit(const PlanArguments& arguments, const RunPlan& plan, const std::vector<Accelerator>& accelerators) {
+    const std::filesystem::path file = RunPaths(read_run(arguments.fit).parts.back()).plan();
+    if (!std::filesystem::exists(file)) return;
+    const nlohmann::json then = nlohmann::json::parse(read_file(file)), now = to_json(plan);
+    std::vector<std::string> differences;
+    const auto value = [](const nlohmann::json& of, const char* path) {
+        return of.value(nlohmann::json::json_pointer(path), nlohmann::json());
+    };
+    for (const char* name : {"model_type", "hidden_size", "num_hidden_layers", "intermediate_size"}) {
+        const std::string path = concat("/model/", name, "/value");
+        if (const auto a = value(then, path.c_str()), b = value(now, path.c_str()); a != b)
+            differences.push_back(concat("model.", name, " ", a.dump(), ", here ", b.dump()));
+    }
+    const bool on_cpu = value(then, "/training/device/value") == "cpu";
+    for (const Accelerator& accelerator : accelerators)
+        if (accelerator.is_cpu != on_cpu) differences.push_back(concat(on_cpu ? "a CPU" : "a GPU", ", here ", accelerator.name));
+    if (differences.empty()) return;
+    log_warning(concat("--fit ", arguments.fit, ": the rate that it gives is that of another run: ", join(differences, "; "),
+                       "\n  do: fit a run of the same model on the same device, or leave out --fit"));
 }
 
 Accelerator this_machine_for(const RunPlan& plan) { return this_machine(open_device(usable_gpus() > 0, 0), plan.compute.dtype); }
@@ -149,7 +172,8 @@ struct Forecaster {
 ForecastGrid plan_inputs(const Forecaster& forecaster, const PlanArguments& arguments,
                          const std::optional<MeasuredRun>& measured) {
     ForecastGrid inputs;
-    const RunPlan plan = forecaster.on(2);  // on one rank, gradients are fp32 in any case
+    inputs.world_sizes = arguments.world_sizes;
+    const RunPlan plan = forecaster.on(inputs.world_sizes.back());  // on one rank, gradients are fp32 in any case
     const double measured_tokens =
         measured ? measured->tokens_per_sequence : static_cast<double>(plan.settings.data.sequence_length);
     inputs.step = planned_step(plan);
@@ -163,14 +187,8 @@ ForecastGrid plan_inputs(const Forecaster& forecaster, const PlanArguments& argu
     for (const std::string& name : arguments.accelerators)
         inputs.accelerators.push_back(accelerator_of(name, arguments, plan, measured, inputs.step.tokens_per_sequence));
     check_prices(arguments, inputs.accelerators);
+    if (measured) warn_of_other_fit(arguments, plan, inputs.accelerators);
     for (const std::string& name : arguments.networks) inputs.networks.push_back(find_network(name));
-    inputs.world_sizes = arguments.world_sizes;
-    if (inputs.world_sizes.empty()) {
-        const bool only_this = arguments.accelerators == std::vector<std::string>{"this"};
-        inputs.world_sizes =
-            only_this ? std::vector{inputs.accelerators.front().per_node} : std::vector<std::int64_t>{8, 16, 32, 64, 128};
-    }
-    std::sort(inputs.world_sizes.begin(), inputs.world_sizes.end());
     inputs.run = arguments.run;
     inputs.run.steps = arguments.steps.value_or(plan.settings.schedule.total_steps);
     inputs.save_gbps = arguments.save_gbps;
@@ -314,9 +332,28 @@ void plan_phases(const std::vector<TrainingPhase>& phases, const PlanArguments& 
     else std::cout << "== all " << phases.size() << " phases ==\n" << table.text() << std::flush;
 }
 
-void plan(const PlanArguments& arguments) {
+/// Returns the numbers of ranks to plan for, ascending: those of the command line, or usual ones for which all phases have enough
+/// sequences in a step.
+std::vector<std::int64_t> world_sizes_of(const std::vector<TrainingPhase>& phases, const PlanArguments& arguments) {
+    std::vector<std::int64_t> sizes = arguments.world_sizes;
+    if (sizes.empty() && arguments.accelerators == std::vector<std::string>{"this"})
+        return {arguments.per_node.value_or(std::max<std::int64_t>(1, usable_gpus()))};
+    if (sizes.empty()) {
+        sizes = {8, 16, 32, 64, 128};
+        for (const TrainingPhase& phase : phases) {
+            const BatchConfig& batch = phase.experiment.settings.batch;
+            const std::int64_t sequences = batch.warmup_steps > 0 ? batch.warmup_from : batch.global_batch_size;
+            std::erase_if(sizes, [&](std::int64_t ranks) { return ranks > 8 && sequences > 0 && ranks > sequences; });
+        }
+    }
+    std::sort(sizes.begin(), sizes.end());
+    return sizes;
+}
+
+void plan(PlanArguments arguments) {
     const std::vector<TrainingPhase> phases =
         request_phases(arguments.config, arguments.overrides, run_folder("", arguments.config));
+    arguments.world_sizes = world_sizes_of(phases, arguments);
     if (!phases.front().name.empty()) return plan_phases(phases, arguments);
     nlohmann::ordered_json out;
     plan(phases.front().experiment, arguments, true, out);
@@ -367,8 +404,10 @@ void add_plan_command(CLI::App& app) {
     command->add_option("config", arguments->config, "The experiment file (JSON)")->required();
     add_set_option(*command, arguments->overrides);
     command
-        ->add_option("--world-size", arguments->world_sizes,
-                     "Numbers of ranks to plan for. Default: 8,16,32,64,128; for this machine alone, its accelerators")
+        ->add_option(
+            "--world-size", arguments->world_sizes,
+            "Numbers of ranks to plan for. Default: those of 8,16,32,64,128 for which a step has enough sequences; for this "
+            "machine alone, its accelerators")
         ->delimiter(',')
         ->check(CLI::Range(1, 1 << 20));
     command->add_option("--fit", arguments->fit, "A run's folder: use the TFLOP/s and tokens per sequence that it measured");

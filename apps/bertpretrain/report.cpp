@@ -51,16 +51,18 @@ void write_charts(const std::filesystem::path& folder, const std::vector<RunHist
 }
 
 void print_tables(const std::vector<RunHistory>& runs, const ReportChoices& choices) {
-    if (choices.target) print(target_rows(runs, *choices.target, choices.prices));
-    if (choices.scaling) print(scaling_rows(scaling_points(runs)));
-    if (!choices.references.empty()) print(reference_rows(runs, choices.references));
-    if (choices.target || choices.scaling || !choices.references.empty()) return;
     print(summary_rows(runs));
     if (const std::string labels = explain_held_out_labels(runs); !labels.empty()) std::cout << labels << "\n";
-    if (const auto rows = shortened_rows(setting_differences(runs)); rows.size() > 1) {
-        std::cout << "\nsettings that differ\n\n";
+    const auto titled = [](const std::string& title, const std::vector<std::vector<std::string>>& rows) {
+        std::cout << "\n" << title << "\n\n";
         print(rows);
-    }
+    };
+    if (const auto rows = shortened_rows(setting_differences(runs)); rows.size() > 1) titled("settings that differ", rows);
+    if (choices.target)
+        titled(concat("until ", choices.target->key, " = ", choices.target->value),
+               target_rows(runs, *choices.target, choices.prices));
+    if (choices.scaling) titled("scaling", scaling_rows(scaling_points(runs)));
+    if (!choices.references.empty()) titled("beside published curves", reference_rows(runs, choices.references));
 }
 
 void report(const ReportArguments& arguments) {

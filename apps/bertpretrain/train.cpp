@@ -185,7 +185,7 @@ int train_as(const Launch& launch, const std::vector<TrainingPhase>& phases, con
             connection.world = connect_ranks(any, launch, connection.device);
             next = choose_phase(*connection.world, phases, folder, options.resume);
             together(*connection.world, [&] {
-                if (launch.rank == 0) check_later_phases(phases, next);
+                if (launch.rank == 0) check_later_phases(phases, next, launch);
             });
         }
         if (next > 0) options.resume = {};

@@ -42,4 +42,12 @@ double BatchSizes::steps_of(std::int64_t sequences, std::int64_t done, std::int6
     return static_cast<double>(samples_before(total + 1) - samples_before(done + 1)) / static_cast<double>(sequences);
 }
 
+void require_sequence_per_rank(const BatchSizes& sizes, std::int64_t world_size) {
+    const std::int64_t sequences = sizes.smallest();
+    if (sequences >= world_size) return;
+    throw ConfigError(concat("a step of ", sequences, " sequences cannot be shared by ", world_size, " ranks",
+                             "\n  do: start at most ", sequences, " ranks, or raise batch.",
+                             sequences < sizes.largest() ? "warmup_from" : "global_batch_size"));
+}
+
 }  // namespace bertpretrain

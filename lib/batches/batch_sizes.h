@@ -42,4 +42,7 @@ private:
     std::vector<Stage> stages_;
 };
 
+/// @throws ConfigError where a step has fewer sequences than there are ranks
+void require_sequence_per_rank(const BatchSizes& sizes, std::int64_t world_size);
+
 }  // namespace bertpretrain

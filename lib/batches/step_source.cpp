@@ -22,10 +22,7 @@ const BatchLoaderSettings& checked(const BatchLoaderSettings& settings) {
           settings.micro_batch_size);
     check(settings.rank >= 0 && settings.rank < world_size, "rank ", settings.rank, " of ", world_size);
     check(settings.prefetch_steps > 0, settings.prefetch_steps, " steps built ahead");
-    if (sequences < world_size)
-        throw ConfigError(concat("a step of ", sequences, " sequences cannot be shared by ", world_size, " ranks",
-                                 "\n  do: start at most ", sequences, " ranks, or raise batch.",
-                                 sequences < settings.batch_sizes.largest() ? "warmup_from" : "global_batch_size"));
+    require_sequence_per_rank(settings.batch_sizes, world_size);
     return settings;
 }
 

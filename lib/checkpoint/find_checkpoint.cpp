@@ -88,7 +88,9 @@ fs::path CheckpointStore::complete_at(std::int64_t step) const {
         steps.push_back(std::to_string(here));
     }
     throw CheckpointError(concat(folder_.string(), ": no complete checkpoint of step ", step, "; ",
-                                 steps.empty() ? "no other step has one" : "complete ones: " + join(steps)));
+                                 steps.empty()
+                                     ? "no other step has one\n  do: without --resume, `train` starts from the beginning"
+                                     : "complete ones: " + join(steps)));
 }
 
 namespace {

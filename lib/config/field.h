@@ -32,7 +32,7 @@
 namespace bertpretrain {
 
 /// Whether a setting may differ from the checkpoint's when a run resumes.
-enum class Resume { fixed, may_change };
+enum class Resume { fixed, may_change, only_path };  ///< only_path: another path to the same files
 
 /// A value that a setting had under another name, as older files and checkpoints have it.
 struct OldChoice {

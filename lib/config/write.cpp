@@ -79,6 +79,11 @@ ordered_json to_json(const std::vector<Setting>& settings) {
 }
 
 /// The heading of a section.
+std::string_view resume_text(Resume resume) {
+    constexpr std::string_view texts[] = {"fixed", "may change", "only the path may change"};
+    return texts[static_cast<std::size_t>(resume)];
+}
+
 std::string title_of(const Setting& section) {
     return section.variant.empty() ? section.path : concat(section.path, " (", section.variant, ")");
 }
@@ -128,9 +133,9 @@ std::string explain_settings(const std::vector<Setting>& defaults, const KnownNa
             text += concat(text.empty() ? "" : "\n", wrapped(concat(title_of(setting), ": ", setting.meaning), width, 0, 4));
             continue;
         }
-        const std::string facts = concat(
-            setting.path, " (", setting.rule.is_required ? "required" : "default " + value_text(setting), "; ",
-            allowed_text(setting), "; ", setting.resume == Resume::may_change ? "may change on resume" : "fixed on resume", ")");
+        const std::string facts =
+            concat(setting.path, " (", setting.rule.is_required ? "required" : "default " + value_text(setting), "; ",
+                   allowed_text(setting), "; ", resume_text(setting.resume), " on resume)");
         text += wrapped(facts, width, 2, 6) + wrapped(setting.meaning, width, 6, 6);
     }
     return text;
@@ -147,9 +152,9 @@ std::string settings_page(const std::vector<Setting>& defaults) {
         else if (!in_table) text += "\n| setting | default | allowed values | on resume | meaning |\n|---|---|---|---|---|\n";
         in_table = !setting.is_section;
         if (setting.is_section) continue;
-        text += concat("| `", setting.path, "` | ", setting.rule.is_required ? "required" : concat("`", value_text(setting), "`"),
-                       " | ", cell(allowed_text(setting)), " | ", setting.resume == Resume::may_change ? "may change" : "fixed",
-                       " | ", cell(setting.meaning), " |\n");
+        text +=
+            concat("| `", setting.path, "` | ", setting.rule.is_required ? "required" : concat("`", value_text(setting), "`"),
+                   " | ", cell(allowed_text(setting)), " | ", resume_text(setting.resume), " | ", cell(setting.meaning), " |\n");
     }
     return text;
 }
@@ -166,11 +171,10 @@ std::vector<Difference> compare_settings(const std::vector<Setting>& a, const st
         const Setting* of_b = in(b, of_a);
         if (of_b == nullptr || of_a.value != of_b->value)
             differences.push_back(
-                {of_a.path, value_text(of_a), of_b == nullptr ? absent : value_text(*of_b), of_a.resume == Resume::may_change});
+                {of_a.path, value_text(of_a), of_b == nullptr ? absent : value_text(*of_b), of_a.resume != Resume::fixed});
     }
     for (const Setting& of_b : b)
-        if (in(a, of_b) == nullptr)
-            differences.push_back({of_b.path, absent, value_text(of_b), of_b.resume == Resume::may_change});
+        if (in(a, of_b) == nullptr) differences.push_back({of_b.path, absent, value_text(of_b), of_b.resume != Resume::fixed});
     return differences;
 }
 

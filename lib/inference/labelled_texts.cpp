@@ -18,12 +18,18 @@ struct LabelSeen {
 };
 
 constexpr const char* expected_line = "expected a label, a tab and a text";
+constexpr const char* make_from_csv =
+    "\n  do: if this is CSV with a header and the columns label and text, make the task of it with\n"
+    "      python3 -c 'import csv, sys; [print(a, \" \".join(b.split()), sep=\"\\t\") for a, b in "
+    "list(csv.reader(sys.stdin))[1:]]' < TASK.csv > TASK.tsv";
 
 void add_example(LabelledTexts& labelled, std::vector<std::string>& label_of_line, std::string_view line,
                  const std::string& file) {
     const std::string where = concat(file, ": line ", label_of_line.size() + 1);
     const std::size_t tab = line.find('\t');
-    if (tab == line.npos) throw DataError(concat(where, ": has no tab; ", expected_line));
+    if (tab == line.npos)
+        throw DataError(concat(where, ": has no tab; ", expected_line,
+                               label_of_line.empty() && line.find(',') != line.npos ? make_from_csv : ""));
     if (tab == 0) throw DataError(concat(where, ": has no label before its tab; ", expected_line));
     if (line.find_first_not_of(" \t", tab) == line.npos) throw DataError(concat(where, ": has no text; ", expected_line));
     label_of_line.emplace_back(line.substr(0, tab));

@@ -17,7 +17,8 @@ struct LabelledTexts {
     std::int64_t size() const { return static_cast<std::int64_t>(texts_N.size()); }
 };
 
-/// Reads a file of lines "label<tab>text" (read_text.h). A text may contain further tabs.
+/// Reads a file of lines "label<tab>text" (read_text.h). Quotes are ordinary characters, as in all TSV (table_records.h). A text
+/// may contain further tabs.
 /// @param least_per_class examples that each label must have at least
 /// @throws DataError like open_text(); also naming the file and the line, when a line lacks a tab, a label or a text, or there
 /// are no lines, fewer than two labels or too few examples of a label

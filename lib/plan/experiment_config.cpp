@@ -150,6 +150,7 @@ RequestedExperiment request_experiment(nlohmann::json settings, const std::strin
     for (const std::string& path : inherited.paths) requested.origins[path] = Origin::init_from;
     requested.vocab_size_of_weights = inherited.vocab_size;
     requested.unread_model = inherited.unread;
+    requested.has_model_of_run = inherited.is_of_run;
     const auto where = [&](const std::string& path) {
         if (value_at(given, path) != nullptr) return "--set " + path;
         return place ? place(path) : file + ": " + path;

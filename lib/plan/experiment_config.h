@@ -59,9 +59,10 @@ struct DataConfig {
             "Folder of shards. Training reads the files with \"training\" in their names. To train on several sources, give a "
             "list: [{\"path\": FOLDER, \"weight\": NUMBER}, ...]. Each source then gives its weight's share of the samples, also "
             "within short parts of the run, and starts its next epoch when its own samples are used up. A resumed run needs "
-            "the same sources in the same order; for the weights see changed_weights. A folder may be in an object store: "
+            "the same sources in the same order, and refuses other shards; for the weights see changed_weights. A folder may be "
+            "in an object store: "
             "s3://BUCKET/FOLDER or https://HOST/FOLDER, with the manifest that `shard` writes; see cache_folder.",
-            Resume::may_change);
+            Resume::only_path);
         field("changed_weights", self.changed_weights, any,
               "What to do if the weights of training_shards differ from those of the checkpoint that a run resumes from. accept: "
               "use them from the next step on, and record the event weights_changed with that step.",
@@ -82,7 +83,7 @@ struct DataConfig {
         field("vocabulary", self.vocabulary, any,
               "The vocab.txt, tokenizer.json or tokenizer.model that the shards were made with. null: the one in the folder of "
               "the shards, if there is one.",
-              Resume::may_change);
+              Resume::only_path);
         field("masking", self.masking, any,
               "Where masks come from. as_stored: from the shards. dynamic: new masks in each epoch, which needs the vocabulary. "
               "Evaluation always uses the shards' masks.");
@@ -445,6 +446,7 @@ struct RequestedExperiment {
     /// Why the model of init_from, which gives settings that are not set, cannot be read; null: it was read. A run that resumes
     /// does not need it (resolve()).
     std::exception_ptr unread_model;
+    bool has_model_of_run = false;  ///< init_from is a run of this program, whose model gives settings that are not set
 
     RequestedExperiment() = default;
     /// Settings of unknown origin.

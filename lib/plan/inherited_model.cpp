@@ -58,6 +58,7 @@ InheritedModel inherit_model(json& settings) {
         const json all = write_config(model);
         if (!may_be_of(section, all)) return inherited;
         inherited.vocab_size = shape_of(model).vocab_size;
+        inherited.is_of_run = found.checkpoint.has_value();
         for (const auto& [name, value] : all.items()) {
             if (name == rows_key || section.contains(name)) continue;
             section[name] = value;

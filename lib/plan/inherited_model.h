@@ -13,6 +13,7 @@ namespace bertpretrain {
 struct InheritedModel {
     std::vector<std::string> paths;  ///< the settings that were added: "model.hidden_size"
     std::int64_t vocab_size = 0;     ///< rows of the weights' word embedding; 0: unknown
+    bool is_of_run = false;          ///< the weights are a checkpoint of this program
     std::exception_ptr unread;       ///< why the weights' model could not be read; null: it was read, or is not needed
 };
 

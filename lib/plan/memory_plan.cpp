@@ -32,7 +32,7 @@ double mask_bytes(const RunPlan& plan, std::int64_t window) {
 
 std::uint64_t activations_of(const RunPlan& plan) {
     ActivationShape shape;
-    shape.sequences = plan.pass_size();
+    shape.sequences = plan.full_sequences_of_pass();
     shape.tokens = shape.sequences * plan.settings.data.sequence_length;
     shape.masked = static_cast<std::int64_t>(plan.data.masked_lm_prob * static_cast<double>(shape.tokens));
     shape.bf16 = plan.compute.dtype == at::kBFloat16;
@@ -46,7 +46,7 @@ std::uint64_t activations_of(const RunPlan& plan) {
 std::uint64_t attention_of(const RunPlan& plan, std::int64_t threads) {
     if (plan.compute.on_gpu) return 0;
     const ModelShape model = shape_of(plan.settings.model);
-    const std::int64_t busy = std::min(threads, plan.pass_size() * model.num_attention_heads);
+    const std::int64_t busy = std::min(threads, plan.full_sequences_of_pass() * model.num_attention_heads);
     return static_cast<std::uint64_t>(busy) *
            cpu::attention_memory_of_thread(plan.settings.data.sequence_length, model.head_size(), plan.compute.dtype);
 }
@@ -110,7 +110,7 @@ std::vector<std::int64_t> pass_sizes(std::int64_t micro_batch_size, std::int64_t
 }
 
 std::int64_t planned_pass(const RunPlan& plan, const ParameterLayout& layout, double most_bytes, double most_tokens) {
-    if (!plan.batch.measures_pass) return plan.pass_size();
+    if (!plan.batch.measures_pass) return plan.full_sequences_of_pass();
     const std::int64_t micro_batch_size = plan.settings.batch.micro_batch_size;
     std::int64_t found = micro_batch_size;
     RunPlan tried = plan;
@@ -121,7 +121,8 @@ std::int64_t planned_pass(const RunPlan& plan, const ParameterLayout& layout, do
         if (static_cast<double>(plan_memory(tried, layout, 1).on_gpu()) > most_bytes) break;
         found = sequences;
     }
-    return found;
+    tried.batch.device_micro_batch = found;
+    return tried.full_sequences_of_pass();
 }
 
 void refuse_too_large(const MemoryPlan& memory, std::int64_t parameters, std::int64_t sequence_length, std::int64_t ranks_here) {

@@ -8,7 +8,7 @@ PlannedStep planned_step(const RunPlan& plan) {
     step.world_size = plan.parallel.world_size;
     step.tokens_per_sequence = static_cast<double>(plan.settings.data.sequence_length);
     step.masked_per_sequence = plan.data.masked_lm_prob * step.tokens_per_sequence;
-    step.micro_batch_size = plan.pass_size();
+    step.micro_batch_size = plan.full_sequences_of_pass();
     step.global_batch = plan.global_batch();
     step.zero_stage = plan.settings.parallel.zero_stage;
     step.messages = step.zero_stage == 0 || plan.settings.optimizer.name == OptimizerName::adamw ? 1 : 2;

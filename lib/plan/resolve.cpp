@@ -136,9 +136,28 @@ void warn_of_clipping(Resolution& r) {
                                      "trained without the second\n  do: set optimizer.max_grad_norm to 0"));
 }
 
-/// An export for inference may say 0, for which the experiment did not ask. A resumed run continues as it began.
+/// A schedule that had decayed begins again where total_steps has grown.
+void warn_of_rate_jump(Resolution& r) {
+    if (r.checkpoint == nullptr || r.checkpoint->progress.step == 0) return;
+    constexpr double worth_a_warning = 1.5;
+    const ExperimentConfig &saved = r.checkpoint->settings, &now = r.settings;
+    const std::int64_t step = r.checkpoint->progress.step;
+    const auto saved_rate = [&](std::int64_t of) { return learning_rate_at(saved.schedule, saved.optimizer.learning_rate, of); };
+    const double next = learning_rate_at(now.schedule, now.optimizer.learning_rate, step + 1);
+    if (step >= now.schedule.total_steps || next <= worth_a_warning * std::max(saved_rate(step), saved_rate(step + 1))) return;
+    std::vector<std::string> reasons;
+    for (const Difference& difference : compare_configs(saved, now))
+        if (difference.path.starts_with("schedule.") || difference.path == "optimizer.learning_rate")
+            reasons.push_back(concat(difference.path, " was ", difference.value_a, " and is ", difference.value_b));
+    r.plan.warnings.push_back(
+        concat("the learning rate jumps from ", saved_rate(step), " at step ", step, " to ", next, " at the next step, because ",
+               join(reasons), "\n  do: nothing, if this is meant; to continue at a low rate, lower optimizer.learning_rate"));
+}
+
+/// An export for inference may say 0, for which the experiment did not ask; a run of this program was asked for it. A resumed run
+/// continues as it began.
 void warn_of_inherited_dropout(Resolution& r) {
-    if (r.checkpoint != nullptr) return;
+    if (r.checkpoint != nullptr || r.requested.has_model_of_run) return;
     const nlohmann::json model = write_config(r.settings.model);
     std::vector<std::string> zeros, usual;
     for (const std::string_view name : pretraining_dropout(r.settings.model)) {
@@ -384,6 +403,7 @@ void resolve_batch(Resolution& r) {
     BatchPlan& batch = r.plan.batch;
     resolve_global_batch(r);
     refuse_impossible_warmup(r.plan.settings.batch);
+    require_sequence_per_rank(r.plan.settings.batch.sizes(), r.launch.world_size);
     batch.device_micro_batch = asked.device_micro_batch;
     if (asked.device_micro_batch) return;
     const char* const path = "batch.device_micro_batch";
@@ -419,6 +439,7 @@ RunPlan resolve(const RequestedExperiment& requested, const Launch& launch, cons
     resolve_optimizer(r);
     warn_of_clipping(r);
     warn_of_inherited_dropout(r);
+    warn_of_rate_jump(r);
     resolve_inherited_model(r);
     resolve_vocab_size(r);
     resolve_data(r);

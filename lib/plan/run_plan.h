@@ -2,6 +2,7 @@
 // Every decision about a run, made once before it starts. Decided values are typed, and none is "auto" any more; the three that
 // only a running program can find (the largest pass, the matmul libraries, the GEMM rate) are filled in by probes.
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -87,6 +88,11 @@ struct RunPlan {
     std::int64_t global_batch() const { return settings.batch.global_batch_size; }
     /// Sequences of a pass before a larger one is measured.
     std::int64_t pass_size() const { return batch.device_micro_batch.value_or(settings.batch.micro_batch_size); }
+    /// Sequences of full length that a pass holds at most. Ranks share a step by tokens, so a rank with shorter sequences may
+    /// have more of them.
+    std::int64_t full_sequences_of_pass() const {
+        return std::min(pass_size(), (global_batch() + parallel.world_size - 1) / parallel.world_size);
+    }
 
     /// Records a decision, in place of an earlier one on the same path.
     void decide(const std::string& path, nlohmann::ordered_json value, Origin origin, std::string reason);

@@ -18,6 +18,7 @@ nlohmann::ordered_json summary_of(const RunHistory& run) {
                                    {"ranks", run.sessions.back().ranks},
                                    {"step", last.step},
                                    {"total_steps", nullptr},
+                                   {"exit", nullptr},
                                    {"sequences", last.samples},
                                    {"mlm_loss", last_training_loss(run)},
                                    {"best_held_out_mlm_loss", nullptr},
@@ -28,6 +29,7 @@ nlohmann::ordered_json summary_of(const RunHistory& run) {
                                    {"accelerator_seconds", spent.accelerator_seconds},
                                    {"restarts", run.restarts()},
                                    {"share_computing", time_shares(run).utilisation()}};
+    if (run.exit) json["exit"] = {{"code", run.exit->code}, {"cause", run.exit->cause}};
     if (run.total_steps > 0) json["total_steps"] = run.total_steps;
     if (!run.held_out.empty()) json["held_out_rows"] = run.held_out;
     if (const auto best = best_held_out_loss(run)) json["best_held_out_mlm_loss"] = *best;
@@ -55,7 +57,10 @@ nlohmann::ordered_json report_json(const std::vector<RunHistory>& runs, const Re
     for (std::size_t i = 0; i < runs.size(); ++i) {
         nlohmann::ordered_json one = summary_of(runs[i]);
         for (std::size_t row = 1; row < differences.size(); ++row) one["settings"][differences[row][0]] = differences[row][i + 1];
-        if (choices.target) one["target"] = reached_json(runs[i], choices);
+        if (choices.target) {
+            one["target"] = reached_json(runs[i], choices);
+            one["target_measured"] = is_measured(runs[i], *choices.target);
+        }
         const auto point =
             std::find_if(points.begin(), points.end(), [&](const ScalingPoint& of) { return of.run == runs[i].name; });
         if (choices.scaling && point != points.end()) one["scaling_efficiency"] = point->efficiency;

@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "core/error.h"
+#include "core/output/displayable.h"
 #include "core/output/markup.h"
 #include "core/strings.h"
 #include "reports/held_out_data.h"
@@ -108,6 +109,14 @@ std::string scaling_part(const std::vector<RunHistory>& runs) {
                   figures({{"scaling", scaling_chart(points)}, {"efficiency", efficiency_chart(points)}}));
 }
 
+/// Returns "15 of 400", and how the run ended if it did not finish, with the first line of the cause.
+std::string steps_text(const RunHistory& run) {
+    std::string text = with_thousands(run.metrics.steps.back().step);
+    if (run.total_steps > 0) text += " of " + with_thousands(run.total_steps);
+    if (!run.exit) return text;
+    return concat(text, ", exit ", run.exit->code, ": ", displayable(shortened(first_line(run.exit->cause))));
+}
+
 std::optional<ProbeRecord> last_probe(const RunHistory& run) {
     std::optional<ProbeRecord> last;
     for (const EvaluationRecord& evaluation : run.metrics.evaluations)
@@ -133,9 +142,8 @@ std::vector<std::vector<std::string>> summary_rows(const std::vector<RunHistory>
         const RunHistory& run = runs[i];
         const StepRecord& last = run.metrics.steps.back();
         const Spent spent = spent_until(run, INFINITY);
-        const std::string of = run.total_steps > 0 ? " of " + with_thousands(run.total_steps) : "";
-        rows.push_back({run.name, std::to_string(run.sessions.back().ranks), with_thousands(last.step) + of,
-                        with_thousands(last.samples), fixed(last_training_loss(run), 4), held_out[i], fixed(steady_rate(run), 2),
+        rows.push_back({run.name, std::to_string(run.sessions.back().ranks), steps_text(run), with_thousands(last.samples),
+                        fixed(last_training_loss(run), 4), held_out[i], fixed(steady_rate(run), 2),
                         fixed(last.model_tflops_per_second, 3), duration_text(spent.seconds),
                         duration_text(spent.accelerator_seconds), std::to_string(run.restarts()),
                         fixed(100 * time_shares(run).utilisation(), 1) + " %"});

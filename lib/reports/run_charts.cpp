@@ -78,6 +78,11 @@ public:
         });
         if (shows_something) charts.push_back({name, chart_});
     }
+    /// Lets a run that diverges leave the picture, so that the other runs remain legible.
+    Painter& up_to(double most) {
+        chart_.y_most = most;
+        return *this;
+    }
     Painter& from_zero() {
         chart_.y_from_zero = true;
         return *this;
@@ -138,18 +143,22 @@ void add_losses(std::vector<NamedChart>& charts, const std::vector<RunHistory>& 
         .steps(step_of, number(&StepRecord::mlm_loss), "", true)
         .evaluations(evaluated_step_of, number(&EvaluationRecord::mlm_loss), ", held-out")
         .restarts()
+        .up_to(most_mlm_loss)
         .add_to(charts, "mlm_loss");
     if (auto chart = source_loss_chart(runs)) charts.push_back({"source_mlm_loss", std::move(*chart)});
     Painter(runs, "Masked-word loss by epochs", "epochs", nats)
         .steps(epochs_of, number(&StepRecord::mlm_loss), "", true)
+        .up_to(most_mlm_loss)
         .add_to(charts, "mlm_loss_by_epochs");
     Painter(runs, "Held-out masked-word loss by time, restarts included", "hours", nats)
         .evaluations(hours_of, number(&EvaluationRecord::mlm_loss), "")
+        .up_to(most_mlm_loss)
         .add_to(charts, "held_out_mlm_loss_by_hours");
     Painter(runs, "Next-sentence loss", "optimizer step", "nats per sequence")
         .steps(step_of, nsp_loss<StepRecord>, "", true)
         .evaluations(evaluated_step_of, nsp_loss<EvaluationRecord>, ", held-out")
         .restarts()
+        .up_to(most_nsp_loss)
         .add_to(charts, "nsp_loss");
     Painter(runs, "Held-out masked words predicted correctly", "optimizer step", "share")
         .evaluations(evaluated_step_of, number(&EvaluationRecord::mlm_accuracy), "")
@@ -165,6 +174,7 @@ std::vector<NamedChart> run_charts(const std::vector<RunHistory>& runs, const st
         Painter(runs, "Loss of all tasks, beside published curves", "optimizer step", "nats")
             .steps(step_of, number(&StepRecord::loss), "", true)
             .references(references)
+            .up_to(most_mlm_loss + most_nsp_loss)
             .add_to(charts, "loss_and_references");
     add_losses(charts, runs);
     add_probe(charts, runs);

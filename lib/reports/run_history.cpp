@@ -33,6 +33,14 @@ void add_held_out(RunHistory& run, const std::string& rows) {
     if (run.held_out.find(rows) == run.held_out.npos) run.held_out += (run.held_out.empty() ? "" : "; then ") + rows;
 }
 
+std::optional<RunExit> read_exit(const std::filesystem::path& file) {
+    if (!std::filesystem::exists(file)) return std::nullopt;
+    try {
+        const auto record = nlohmann::json::parse(read_file(file));
+        return RunExit{record.at("code").get<int>(), record.at("cause").get<std::string>()};
+    } catch (const std::exception&) { return std::nullopt; }  // damaged: the record is only advisory
+}
+
 RunHistory read_one(const std::filesystem::path& folder) {
     const RunPaths paths(folder);
     if (!std::filesystem::is_regular_file(paths.metrics()))
@@ -115,6 +123,8 @@ RunHistory read_run(const std::filesystem::path& folder) {
     const std::vector<std::filesystem::path> phases = phases_of_run(folder);
     RunHistory run = phases.empty() ? read_one(folder) : read_phases(phases);
     run.folder = folder;
+    const bool is_finished = run.total_steps > 0 && run.metrics.steps.back().step >= run.total_steps;
+    if (!is_finished) run.exit = read_exit(RunPaths(folder).exit_record());  // else of a later start, which found nothing to do
     run.name = displayable(std::filesystem::absolute(folder / "").parent_path().filename().string());
     return run;
 }

@@ -12,6 +12,12 @@
 
 namespace bertpretrain {
 
+/// How the last start of an unfinished run ended: RUN/exit.json, which a start removes.
+struct RunExit {
+    int code = 0;  ///< 128 + n: stopped by signal n
+    std::string cause;
+};
+
 struct RunHistory {
     std::string name;  ///< name of its folder, safe to print on a terminal
     std::filesystem::path folder;
@@ -20,6 +26,7 @@ struct RunHistory {
     std::int64_t samples_per_epoch = 0, total_steps = 0;  ///< 0: unknown, as of a run with phases
     std::vector<std::filesystem::path> parts;             ///< the folder, or those of its phases
     std::string held_out;  ///< fingerprints of the rows on which held-out losses were measured; empty: not recorded
+    std::optional<RunExit> exit = std::nullopt;  ///< nothing: it finished, or is running
 
     std::int64_t restarts() const { return std::ranges::count(sessions, false, &Session::begins_phase) - 1; }
 };

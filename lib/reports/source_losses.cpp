@@ -69,6 +69,7 @@ std::vector<std::vector<std::string>> source_rows(const std::vector<RunHistory>&
 std::optional<Chart> source_loss_chart(const std::vector<RunHistory>& runs) {
     std::size_t count = 0;
     Chart chart{"Masked-word loss of each source", "optimizer step", "nats per masked token", {}, {}};
+    chart.y_most = most_mlm_loss;
     for (const RunHistory& run : runs)
         for (const SourceHistory& source : sources_of(run)) {
             ChartPoints points;

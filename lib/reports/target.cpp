@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 
 #include "core/error.h"
 #include "core/strings.h"
@@ -40,6 +41,30 @@ std::int64_t samples_at(const RunHistory& run, std::int64_t step) {
     return 0;
 }
 
+bool is_share(std::string_view key) { return key.ends_with("accuracy") || key.ends_with("macro_f1"); }
+
+/// @throws ConfigError for a value that the measure cannot have
+void check_value(const Target& target, std::string_view text) {
+    const double least = target.key.ends_with("perplexity") ? 1 : 0, value = target.value;
+    if (value >= least && (is_share(target.key) ? value <= 1 : std::isfinite(value))) return;
+    throw ConfigError(concat("--target ", text, ": ", target.key, " is ",
+                             is_share(target.key) ? "a share, from 0 to 1"
+                             : least > 0          ? "at least 1"
+                                                  : "in nats, at least 0",
+                             is_share(target.key) && value > 1 && value <= 100
+                                 ? concat("\n  do: for ", value, " %, --target ", target.key, "=", value / 100)
+                                 : ""));
+}
+
+template <class Record>
+bool has_key(const std::vector<Record>& records, const std::string& wanted) {
+    return std::any_of(records.begin(), records.end(), [&](const Record& record) {
+        bool found = false;
+        Record::fields(record, [&](const std::string& key, const auto&) { found = found || key == wanted; });
+        return found;
+    });
+}
+
 }  // namespace
 
 Target Target::parse(std::string_view text) {
@@ -53,13 +78,11 @@ Target Target::parse(std::string_view text) {
     const auto [end, failure] = std::from_chars(number.data(), number.data() + number.size(), target.value);
     if (failure != std::errc() || end != number.data() + number.size())
         throw ConfigError(concat("--target ", text, ": expected KEY=NUMBER, e.g. held_out_mlm_loss=3.2"));
+    check_value(target, text);
     return target;
 }
 
-bool Target::is_reached_by(double measured) const {
-    const bool more_is_better = key.ends_with("accuracy") || key.ends_with("macro_f1");
-    return more_is_better ? measured >= value : measured <= value;
-}
+bool Target::is_reached_by(double measured) const { return is_share(key) ? measured >= value : measured <= value; }
 
 std::optional<Reached> first_reached(const RunHistory& run, const Target& target) {
     const StepRecord* step = first_of(run.metrics.steps, target);
@@ -67,6 +90,10 @@ std::optional<Reached> first_reached(const RunHistory& run, const Target& target
     const EvaluationRecord* evaluation = first_of(run.metrics.evaluations, target);
     if (evaluation == nullptr) return std::nullopt;
     return Reached{evaluation->step, samples_at(run, evaluation->step), spent_until(run, evaluation->time)};
+}
+
+bool is_measured(const RunHistory& run, const Target& target) {
+    return has_key(run.metrics.steps, target.key) || has_key(run.metrics.evaluations, target.key);
 }
 
 std::vector<std::vector<std::string>> target_rows(const std::vector<RunHistory>& runs, const Target& target,
@@ -78,7 +105,8 @@ std::vector<std::vector<std::string>> target_rows(const std::vector<RunHistory>&
     for (const RunHistory& run : runs) {
         const auto reached = first_reached(run, target);
         if (!reached) {
-            rows.push_back({run.name, "not reached", "-", "-", "-", "-", "-", "-", "-"});
+            rows.push_back(
+                {run.name, is_measured(run, target) ? "not reached" : "not measured", "-", "-", "-", "-", "-", "-", "-"});
             continue;
         }
         const double hours = reached->spent.accelerator_seconds / 3600;

@@ -16,7 +16,8 @@ struct Target {
     std::string key;
     double value = 0;
 
-    /// @param text e.g. "held_out_mlm_loss=3.2"  @throws ConfigError if the key is not a loss, perplexity or accuracy
+    /// @param text e.g. "held_out_mlm_loss=3.2"
+    /// @throws ConfigError if the key is not a loss, perplexity, accuracy or macro-F1, or never has this value
     static Target parse(std::string_view text);
     bool is_reached_by(double measured) const;
 };
@@ -29,8 +30,12 @@ struct Reached {
 /// Returns nullopt if the run never reached the target.
 std::optional<Reached> first_reached(const RunHistory& run, const Target& target);
 
-/// Returns a header row, then a row per run: step, sequences, hours, accelerator-hours, restarts, cost, and accelerator-hours and
-/// cost as multiples of those of the first run that reached the target ("-" for costs in different currencies).
+/// Returns whether the run's metrics have the target's key at all.
+bool is_measured(const RunHistory& run, const Target& target);
+
+/// Returns a header row, then a row per run: step ("not reached", or "not measured"), sequences, hours, accelerator-hours,
+/// restarts, cost, and accelerator-hours and cost as multiples of those of the first run that reached the target ("-" for costs
+/// in different currencies).
 std::vector<std::vector<std::string>> target_rows(const std::vector<RunHistory>& runs, const Target& target,
                                                   const HourlyPrices& prices);
 

@@ -250,6 +250,9 @@ std::vector<fs::path> find_shards(const fs::path& folder, ShardKind kind) {
     const std::size_t all = files.size();
     std::erase_if(files, [&](const fs::path& file) { return shard_kind(file) != kind; });
     require_listed_shards(folder, kind, files);
+    if (files.empty() && all > 0 && kind == ShardKind::held_out)
+        throw DataError(concat(folder.string(), ": has no held-out rows: none of its shards has \"test\" in its name",
+                               advice_without_held_out));
     if (files.empty())
         throw DataError(concat(folder.string(), ": ",
                                all == 0 ? "contains no .h5 or .hdf5 file" : "none of its shards has such a name", "; expected ",

@@ -152,6 +152,11 @@ ShardTotals shard_totals(const Manifest& manifest, ShardKind kind);
 /// @throws DataError if `bertpretrain_data shard` is still writing the folder, or was stopped while writing it
 void require_complete(const std::filesystem::path& folder);
 
+/// What to do about a folder without held-out rows, for messages.
+inline constexpr const char* advice_without_held_out =
+    "\n  do: make shards with `bertpretrain_data shard --held-out-fraction 0.01`, set data.held_out_shards to a folder that has "
+    "such rows, or train without evaluation (evaluation.every_steps=0)";
+
 /// Returns the folder's shards of one kind, sorted by name. Opens none of them.
 /// @throws DataError if the folder is missing or incomplete, has no such shards, or lacks one that its manifest lists
 std::vector<std::filesystem::path> find_shards(const std::filesystem::path& folder, ShardKind kind);

@@ -90,7 +90,7 @@ std::vector<ShardRecord> records_of(const fs::path& copies, const fs::path& fold
     std::erase_if(records, [&](const ShardRecord& record) { return shard_kind(record.file) != kind; });
     if (records.empty())
         throw DataError(concat(folder.string(), ": its manifest lists no ", kind == ShardKind::training ? "training" : "held-out",
-                               " shards\n  do: name another folder"));
+                               " shards", kind == ShardKind::training ? "\n  do: name another folder" : advice_without_held_out));
     return records;
 }
 

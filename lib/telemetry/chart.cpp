@@ -65,15 +65,37 @@ Frame frame_of(const Chart& chart) {
             if (!is_drawable(point)) continue;
             x_high = std::max(x_high, point.first);
             y_low = std::min(y_low, point.second);
-            y_high = std::max(y_high, point.second);
+            if (point.second <= chart.y_most) y_high = std::max(y_high, point.second);
         }
     for (const ChartLevel& level : chart.levels) {
         y_low = std::min(y_low, level.y);
         y_high = std::max(y_high, level.y);
     }
-    if (y_low > y_high) y_low = 0, y_high = 1;
+    if (y_low > y_high) y_low = std::min(y_low, 0.0), y_high = std::isfinite(chart.y_most) ? chart.y_most : 1;
     if (chart.y_from_zero) y_low = std::min(0.0, y_low);
     return {Axis(0, x_high, 5), Axis(y_low, y_high, 6)};
+}
+
+/// Ends a line where it leaves the picture at the top, lets it come back where it does, and says so in its legend entry.
+ChartLine cut_at(const ChartLine& line, double high) {
+    ChartLine cut = line;
+    cut.points.clear();
+    double most = high;
+    for (std::size_t i = 0; i < line.points.size(); ++i) {
+        const auto& point = line.points[i];
+        const bool is_above = is_drawable(point) && point.second > high;
+        if (i > 0 && is_drawable(line.points[i - 1]) && is_drawable(point)) {
+            const auto& last = line.points[i - 1];
+            if ((last.second > high) != is_above)
+                cut.points.emplace_back(
+                    last.first + (high - last.second) / (point.second - last.second) * (point.first - last.first), high);
+        }
+        cut.points.push_back(is_above ? std::pair(point.first, std::numeric_limits<double>::quiet_NaN()) : point);
+        if (is_above) most = std::max(most, point.second);
+    }
+    if (most > high && !line.name.empty())
+        cut.name += ", rises to " + (most < 1e12 ? with_thousands(std::llround(most)) : concat(most));
+    return cut;
 }
 
 std::string text_at(const std::string& x, const std::string& y, const std::string& anchor, const std::string& text) {
@@ -159,8 +181,10 @@ Legend legend_of(const Chart& chart) {
 
 }  // namespace
 
-std::string svg_text(const Chart& chart) {
-    const Frame frame = frame_of(chart);
+std::string svg_text(const Chart& whole) {
+    const Frame frame = frame_of(whole);
+    Chart chart = whole;
+    for (ChartLine& line : chart.lines) line = cut_at(line, frame.y.high);
     const Legend legend = legend_of(chart);
     const std::string w = fixed(width, 0), h = fixed(legend.bottom + 14, 0);
     std::string svg =

@@ -2,6 +2,7 @@
 // Draws a line chart as a self-contained SVG image.
 
 #include <array>
+#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
@@ -32,17 +33,23 @@ struct ChartMark {
 };
 
 struct Chart {
-    std::string title;  ///< up to 54 letters fit, more are cut
+    std::string title;  ///< about 50 letters fit, more are cut
     std::string x_label;
     std::string y_label;
     std::vector<ChartLine> lines;
     std::vector<ChartLevel> levels;
     std::vector<ChartMark> marks = {};
     bool y_from_zero = false;
+    /// The largest value that y covers, except for the round number above it. A line that rises further, such as the loss of a
+    /// run that diverged, leaves the picture at the top, and the legend says how far it rises.
+    double y_most = std::numeric_limits<double>::infinity();
 };
 
+/// Chart::y_most of losses in nats per masked token: guessing among 400,000 tokens is as good. Of losses per sequence it is less.
+inline constexpr double most_mlm_loss = 13, most_nsp_loss = 2;
+
 /// Returns the chart as SVG, with axes, ticks at round numbers and a legend below, whose length its height follows. x starts at
-/// 0; y covers the data, and starts at 0 if `y_from_zero`. Uses dark colors where the viewer prefers them.
+/// 0; y covers the finite values, and starts at 0 if `y_from_zero`. Uses dark colors where the viewer prefers them.
 std::string svg_text(const Chart& chart);
 
 }  // namespace bertpretrain

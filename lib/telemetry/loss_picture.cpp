@@ -17,6 +17,7 @@ std::string loss_picture(const LossHistory& history, const LossPictureOptions& o
     for (const EvaluatedLoss& one : history.evaluations()) held_out.emplace_back(one.evaluation.step, one.evaluation.mlm_loss);
 
     Chart chart{options.title, "optimizer step", "loss per masked token (nats)", {}, {}};
+    chart.y_most = most_mlm_loss;
     if (options.smoothing_steps > 1) {
         chart.lines.push_back({"", "#c6dbef", thinned(training), 1, false});
         const std::size_t steps = history.steps_per_point();

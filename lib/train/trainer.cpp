@@ -245,12 +245,8 @@ void Trainer::take_step(const StepOpening& opening) {
     if (spending_) spending_->step_done(seconds_now(), outcome.sequences);
     const double loss = outcome.mlm_loss + outcome.nsp_loss;
     if (auto trouble = numbers_.add(step_, loss, outcome.grad_norm, outcome.skipped)) tell(std::move(*trouble));
-    try {
-        numbers_.require_progress(step_);
-    } catch (const NumbersError&) {  // on all ranks: what was good and is being written is worth its end
-        saver_.make_room();
-        throw;
-    }
+    if (numbers_.is_stuck()) saver_.make_room();  // on all ranks: what was good and is being written is worth its end
+    numbers_.require_progress(step_, saver_.step_saved());
     parts_.world->set_timeout(milliseconds(settings().parallel.timeout_seconds));
     watchdog_.first_step_is_done();
 }

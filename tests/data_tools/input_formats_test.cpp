@@ -143,6 +143,7 @@ struct BadFiles {
         write_text(folder / "pretty", "{\n  \"text\": \"A.\"\n}\n");
         write_text(folder / "array", "[{\"text\": \"A.\"}]\n");
         write_text(folder / "quotes", "id,text\n1,\"A.\n2,B.\n");
+        write_text(folder / "lines.tsv", "id\ttext\n1\t\"A.\nB.\"\n2\tC.\n");
         write_text(folder / "columns", "id,body\n1,A.\n2,B.\n");
         write_text(folder / "few", "id,text\n1,A.\n2\n3,C.\n");
         write_text(folder / "table", "PAR1\x15\4 and more PAR1");
@@ -270,6 +271,7 @@ TEST_CASE("bad inputs end every command with one message, the documented exit co
         {path("pretty"), 3, "pretty: is JSON whose objects do not stand one per line"},
         {path("array"), 3, "array: is one JSON array"},
         {path("quotes"), 3, "quotes:2: has a quote that is never closed"},
+        {path("lines.tsv"), 3, "lines.tsv:3: has 1 fields, expected 2; in TSV a line is a record"},
         {path("columns"), 3, "columns:1: has no column \"text\", only: id, body"},
         {path("few"), 3, "few:3: has 1 fields, expected 2"},
         {path("table"), 3, has_arrow ? "table: cannot be read as Parquet" : "table: is a Parquet file"},

@@ -23,11 +23,11 @@ std::string refused_labels(const std::string& content) {
 
 TEST_CASE("labels are sorted, texts keep their order and further tabs, and line ends of either kind are dropped") {
     const TemporaryFolder folder;
-    write_text(folder / "task.tsv", "ham\tone\r\nspam\ttwo\tthree\r\nham\tfour\nspam\t five");
+    write_text(folder / "task.tsv", "ham\tone\r\nspam\ttwo\tthree\r\nham\t\"four\nspam\t five");
     const LabelledTexts found = read_labelled_texts(folder / "task.tsv", 2);
     CHECK(found.labels == std::vector<std::string>{"ham", "spam"});
     CHECK(found.classes_N == std::vector<std::int64_t>{0, 1, 0, 1});
-    CHECK(found.texts_N == std::vector<std::string>{"one", "two\tthree", "four", " five"});
+    CHECK(found.texts_N == std::vector<std::string>{"one", "two\tthree", "\"four", " five"});
 }
 
 TEST_CASE("labelled texts are read as corpora are: without a byte order mark, from UTF-16, with any line ends") {
@@ -49,6 +49,7 @@ TEST_CASE("labelled texts are read as corpora are: without a byte order mark, fr
 TEST_CASE("a labelled file that cannot be a task is refused by its line, with what was expected") {
     CHECK(refused_labels("a\tx\nno tab\n").find("task.tsv: line 2: has no tab; expected a label, a tab and a text") !=
           std::string::npos);
+    CHECK(refused_labels("label,text\na,x\n").find("do: if this is CSV") != std::string::npos);
     CHECK(refused_labels("a\tx\n\tx\n").find("line 2: has no label") != std::string::npos);
     CHECK(refused_labels("a\tx\nb\t \n").find("line 2: has no text") != std::string::npos);
     CHECK(refused_labels("a\tx\n\n").find("line 2: has no tab") != std::string::npos);

@@ -85,6 +85,10 @@ TEST_CASE("a fresh run that takes dropout 0 from weights of BERT warns and says 
     CheckpointFacts checkpoint{plan_of(example.request()).settings, {}};
     checkpoint.progress.global_batch_sequences = 16;
     CHECK(warnings(nullptr, &checkpoint).find("dropout") == std::string::npos);
+    RequestedExperiment of_run = example.request();
+    CHECK_FALSE(of_run.has_model_of_run);
+    of_run.has_model_of_run = true;
+    CHECK(plan_of(of_run).warnings.empty());
     example.describe({{"model_type", "modernbert"},
                       {"hidden_size", 48},
                       {"num_hidden_layers", 4},

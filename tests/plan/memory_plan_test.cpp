@@ -59,6 +59,19 @@ TEST_CASE("the planned pass is the largest that fits, and one that was measured 
     CHECK(pass("bert_large_8.json", 8, 74, no_limit, {"batch.device_micro_batch=32"}) == 32);
 }
 
+TEST_CASE("a micro-batch that is larger than a rank's share of a step is planned with that share") {
+    const auto planned = [](const std::string& micro_batch, std::int64_t gpus) {
+        const RunPlan plan = plan_of(
+            request_experiment(PROJECT_FOLDER "/configs/bert_large_8.json", {"batch.micro_batch_size=" + micro_batch}), 8, gpus);
+        const ParameterLayout layout = layout_of(plan.settings.model, plan.settings.parallel.bucket_mib, 8);
+        return std::pair(plan_memory(plan, layout, threads).activations, planned_pass(plan, layout, 1e18, 1e18));
+    };
+    for (const std::int64_t gpus : {0, 8}) {
+        CHECK(planned("4096", gpus) == planned("384", gpus));
+        CHECK(planned("4096", gpus).second == 384);
+    }
+}
+
 TEST_CASE("memory for data follows the masks that the shards store, and memory for activations those of training") {
     RunPlan plan = plan_of(load_experiment(PROJECT_FOLDER "/configs/small.json", {}));
     const ParameterLayout layout = layout_of(plan.settings.model, plan.settings.parallel.bucket_mib, 1);

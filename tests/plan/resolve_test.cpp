@@ -79,6 +79,37 @@ TEST_CASE("a batch grows to the global batch, which a warm-up must begin below")
                       Catch::Contains("more than 100,000 sizes") && Catch::Contains("do: set it to at least 5"));
 }
 
+TEST_CASE("a step that has fewer sequences than there are ranks is refused") {
+    ExperimentConfig two = small();
+    two.batch.global_batch_size = 2;
+    CHECK(plan_of(two, 2).global_batch() == 2);
+    CHECK_THROWS_WITH(plan_of(two, 3), Catch::Contains("a step of 2 sequences cannot be shared by 3 ranks") &&
+                                           Catch::Contains("do: start at most 2 ranks, or raise batch.global_batch_size"));
+}
+
+TEST_CASE("a resume at a much higher learning rate than that of the checkpoint's schedule is announced, with the setting") {
+    ExperimentConfig saved = small();
+    saved.schedule.total_steps = 100;
+    TrainingProgress progress = progress_of(24);
+    progress.step = 100;
+    const auto warnings = [&](const ExperimentConfig& now) {
+        const CheckpointFacts checkpoint{saved, progress};
+        std::string all;
+        for (const std::string& warning : plan_of(now, 2, 0, &checkpoint).warnings) all += warning + "\n";
+        return all;
+    };
+    CHECK(warnings(saved) == "");  // it is complete
+    ExperimentConfig longer = saved;
+    longer.schedule.total_steps = 200;
+    CHECK_THAT(warnings(longer), Catch::Contains("the learning rate jumps from 0 at step 100 to ") &&
+                                     Catch::Contains("because schedule.total_steps was 100 and is 200"));
+    progress.step = 1;
+    CHECK(warnings(saved) == "");  // the warm-up's own rise
+    ExperimentConfig higher = saved;
+    higher.optimizer.learning_rate *= 10;
+    CHECK_THAT(warnings(higher), Catch::Contains("because optimizer.learning_rate was "));
+}
+
 TEST_CASE("the pass is measured on a GPU only, and only where micro-batches may be merged") {
     CHECK(said(plan_of(small(), 1, 0), "batch.device_micro_batch") == "4 (auto: batch.micro_batch_size: on a CPU)");
     const RunPlan on_gpu = plan_of(small(), 1, 1);

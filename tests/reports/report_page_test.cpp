@@ -112,6 +112,17 @@ TEST_CASE("a run that is judged by a task has charts of it with intervals, and i
     CHECK_FALSE(Target::parse("probe_macro_f1=0.8").is_reached_by(0.79));
 }
 
+TEST_CASE("a run that ended with an error has its exit code and the cause beside its steps") {
+    const TemporaryFolder folder;
+    write_run(folder / "run", 1, 10);
+    CHECK(summary_rows({read_run(folder / "run")})[1][2] == "10 of 20");
+    write_text(folder / "run/exit.json", R"({"code": 6, "cause": "numbers error: step 10: bad\n  do: lower it"})");
+    CHECK(summary_rows({read_run(folder / "run")})[1][2] == "10 of 20, exit 6: numbers error: step 10: bad");
+    const auto json = report_json({read_run(folder / "run")}, {});
+    CHECK(json.at("runs")[0].at("exit").at("code") == 6);
+    CHECK(json.at("runs")[0].at("exit").at("cause") == "numbers error: step 10: bad\n  do: lower it");
+}
+
 TEST_CASE("of several runs the one with the lowest held-out loss is marked") {
     const TemporaryFolder folder;
     write_run(folder / "short", 1, 10);

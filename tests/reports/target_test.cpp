@@ -29,7 +29,7 @@ TEST_CASE("a target is first reached at an evaluation, and everything spent unti
     CHECK(rows[2][6] == "2.5000 USD");  // (12 + 9 x 5.5 + 1) s x 4
     CHECK(rows[2][7] == "1.116");
     CHECK(rows[2][8] == "1.116");
-    CHECK(rows[3][1] == "not reached");
+    CHECK(rows[3][1] == "not measured");  // its first evaluation would be after step 5
 }
 
 TEST_CASE("each run may have its own price, and costs are compared in one currency only") {
@@ -74,6 +74,19 @@ TEST_CASE("accuracy is reached from below, and an unknown target is refused with
     CHECK(first_reached(read_run(folder / "run"), Target::parse("held_out_mlm_accuracy=0.1"))->step == 10);
     CHECK_THROWS_WITH(Target::parse("grad_norm=1"), Catch::Matchers::Contains("held_out_mlm_loss"));
     for (const char* text : {"mlm_loss", "mlm_loss=", "mlm_loss=3x", "=3", ""}) CHECK_THROWS_AS(Target::parse(text), ConfigError);
+}
+
+TEST_CASE("a target that its measure cannot have is refused with the unit, and a key that a run lacks is not measured") {
+    for (const char* text : {"probe_accuracy=66", "held_out_mlm_accuracy=-0.1", "probe_macro_f1=nan", "mlm_loss=-1",
+                             "mlm_loss=inf", "held_out_perplexity=0.5"})
+        CHECK_THROWS_AS(Target::parse(text), ConfigError);
+    CHECK_THROWS_WITH(Target::parse("probe_accuracy=66"),
+                      Catch::Contains("a share, from 0 to 1") && Catch::Contains("--target probe_accuracy=0.66"));
+    const TemporaryFolder folder;
+    write_run(folder / "run", 1, 10);
+    const std::vector<RunHistory> runs{read_run(folder / "run")};
+    CHECK(target_rows(runs, Target::parse("probe_accuracy=0.5"), {})[1][1] == "not measured");
+    CHECK(target_rows(runs, Target::parse("mlm_loss=0.5"), {})[1][1] == "not reached");
 }
 
 TEST_CASE("efficiency is the rate per accelerator relative to that of the smallest run") {

@@ -44,6 +44,9 @@ TEST_CASE("a mean of checkpoints is torch's mean, names its sources, and is a ch
     REQUIRE(named.exit_code == 0);
     CHECK(read_text(folder / "named/step_00000020/model.pt") == read_text(step / "model.pt"));
 
+    REQUIRE(average("--steps 20,12:15 " + run.string() + " --output " + (folder / "range").string()).exit_code == 0);
+    CHECK(read_text(folder / "range/step_00000020/model.pt") == read_text(step / "model.pt"));
+
     const CommandResult lineage = run_command(train_program + " inspect --lineage " + step.string());
     INFO(lineage.err);
     CHECK(lineage.exit_code == 0);
@@ -76,6 +79,9 @@ TEST_CASE("checkpoints that have no common mean are refused by name, and so is a
     refuses(run + output, 2, {"at least two checkpoints", "--steps"});
     refuses(run + " " + run + output, 2, {"step_00000020", "is given twice"});
     refuses(run + " " + run + " --steps 15,20" + output, 2, {"--steps", "2 folders"});
+    refuses(run + " --steps 16:17" + output, 4, {"no complete checkpoint of the steps 16:17", "complete ones: 3, 6"});
+    refuses(run + " --steps 20:15" + output, 4, {"no complete checkpoint of the steps 20:15"});
+    refuses(run + " --steps 15-18" + output, 2, {"--steps 15-18: expected a step or FIRST:LAST"});
     refuses(run + " --steps 15,16" + output, 4, {"no complete checkpoint of step 16"});
     refuses(run + " --steps 15,18 --output " + folder.path().parent_path().string(), 2, {"exists already"});
     const auto other = [&](const char* name, const nlohmann::json& model) {

@@ -109,7 +109,7 @@ struct BadOption {
 const std::vector<BadOption> bad_options{
     {"--resume nonsense", config_exit, {"--resume nonsense", "auto, never or the step"}},
     {"--resume -1", config_exit, {"--resume -1"}},
-    {"--resume 5", checkpoint_exit, {"no complete checkpoint of step 5", "no other step has one"}},
+    {"--resume 5", checkpoint_exit, {"no complete checkpoint of step 5", "no other step has one", "do: without --resume"}},
     {"--set batch.micro_batch_size", config_exit, {"--set batch.micro_batch_size", "has no \"=\"", "section.key=value"}},
     {"--set batch.micro=3", config_exit, {"batch.micro", "no such setting", "micro_batch_size"}},
     {"--set about.x=3", config_exit, {"about"}},

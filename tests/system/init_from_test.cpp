@@ -65,6 +65,21 @@ void check_every_way(const fs::path& run, const std::string& step) {
 
 }  // namespace
 
+TEST_CASE("a run's dropout of 0 is taken without a warning by a run that begins with its weights") {
+    NEEDS_TRAIN();
+    const TemporaryFolder folder, other;
+    const auto dropout = [](const json& value) {
+        return json{{"model", {{"hidden_dropout_prob", value}, {"attention_probs_dropout_prob", value}}},
+                    {"schedule", {{"total_steps", 1}}}};
+    };
+    REQUIRE(train(write_experiment(folder, dropout(0)), folder / "run").exit_code == 0);
+    const fs::path config = write_second_experiment(other, folder / "run", dropout(nullptr));
+    const CommandResult resolved = run_command(train_program + " config resolve " + config.string());
+    CHECK(resolved.exit_code == 0);
+    CHECK(missing_words(resolved.out, {"model.hidden_dropout_prob", "init_from"}) == "");
+    CHECK(resolved.err.find("dropout") == std::string::npos);
+}
+
 TEST_CASE("a run that begins with another's weights has the same losses from its file, from Python's copy and on two ranks") {
     NEEDS_TRAIN();
     check_every_way(finished_run().run, "step_00000020");

@@ -41,6 +41,28 @@ std::size_t count(const std::string& text, const std::string& words) {
 
 }  // namespace
 
+TEST_CASE("a run that diverges before its first save says so, and the same command with a lower rate starts from the beginning") {
+    NEEDS_TRAIN();
+    const TemporaryFolder folder;
+    const fs::path config = write_experiment(folder, {{"schedule", {{"total_steps", 20}, {"warmup_ratio", 0}}},
+                                                      {"checkpoint", {{"save_every_steps", 100}}},
+                                                      {"optimizer", {{"name", "adamw"}, {"learning_rate", 1e20}}},
+                                                      {"training", {{"max_skipped_updates", 3}}}});
+    const fs::path run = folder / "run";
+    const CommandResult diverged = train(config, run);
+    INFO(diverged.err);
+    REQUIRE(diverged.exit_code == 6);
+    CHECK(diverged.err.find("start the same command again: nothing was saved") != std::string::npos);
+    CHECK(diverged.err.find("--resume") == std::string::npos);
+    const CommandResult report = run_command(train_program + " report " + run.string());
+    CHECK(missing_words(report.out, {" of 20, exit 6: numbers error: step "}) == "");
+    const CommandResult again = train(config, run, "--set optimizer.learning_rate=1e-4");
+    INFO(again.err);
+    CHECK(again.exit_code == 0);
+    CHECK(numbers_of(run).front().find("\"step\":1,") != std::string::npos);
+    CHECK(run_command(train_program + " report " + run.string()).out.find("exit") == std::string::npos);
+}
+
 TEST_CASE("updates that are not finite are skipped, logged once with their rows, and end the run after too many in a row") {
     NEEDS_TRAIN();
     if (!has_python_torch()) SKIP_TEST(skip::no_oracle, "no Python with torch");

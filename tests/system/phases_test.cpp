@@ -133,6 +133,18 @@ TEST_CASE("a stop signal in a phase ends the run with its code, and the same com
     check_the_same(undisturbed().run, moved);
 }
 
+TEST_CASE("a later phase whose steps have fewer sequences than there are ranks ends the run before the first phase") {
+    NEEDS_TRAIN();
+    const TemporaryFolder folder;
+    const json last{{"name", "decay"}, {"batch", {{"global_batch_size", 1}}}};
+    const fs::path config = write_experiment(folder, {{"phases", {json{{"name", "main"}}, last}}});
+    const CommandResult result = train(config, folder / "run", "--local-ranks 2");
+    CHECK(result.exit_code == 2);
+    CHECK(missing_words(result.err, {"phase decay, which trains later: a step of 1 sequences cannot be shared by 2 ranks"}) ==
+          "");
+    CHECK_FALSE(fs::exists(folder / "run/phases/01_main/checkpoints"));
+}
+
 TEST_CASE("shards that a later phase cannot use end the run before the first phase") {
     NEEDS_TRAIN();
     const TemporaryFolder folder;
@@ -221,12 +233,15 @@ TEST_CASE("config check, config resolve and plan describe each phase") {
     const json resolved = json::parse(program("config resolve --json " + config).out);
     CHECK(resolved.at("other").at("batch").at("global_batch_size").at("value") == 12);
     CHECK(resolved.at("decay").at("training").at("seed").at("value") == 31);
-    const json planned = json::parse(program("plan --json --accelerator a100 --world-size 8 " + config).out);
+    const json planned = json::parse(program("plan --json --accelerator a100 --world-size 4 " + config).out);
     double hours = 0;
     for (const auto& [name, phase] : planned.at("phases").items()) hours += phase.at("plan").at(0).at("hours").get<double>();
     CHECK(planned.at("phases").size() == 3);
     CHECK(planned.at("sum").at(0).at("hours").get<double>() == Approx(hours));
-    CHECK(missing_words(program("plan --accelerator a100 --world-size 8 " + config).out, {"all 3 phases"}) == "");
+    CHECK(missing_words(program("plan --accelerator a100 --world-size 4 " + config).out, {"all 3 phases"}) == "");
+    const CommandResult many = program("plan --accelerator a100 --world-size 8 " + config);
+    CHECK(many.exit_code == 2);  // the second phase begins with 4 sequences
+    CHECK(missing_words(many.err, {"a step of 4 sequences cannot be shared by 8 ranks"}) == "");
     const CommandResult checked = program("preflight --repetitions 2 --max-bytes 4K --steps 2 " + config);
     INFO(checked.err << checked.out);
     CHECK(checked.exit_code == 0);

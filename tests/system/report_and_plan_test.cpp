@@ -29,7 +29,7 @@ TEST_CASE("report makes a page, charts and a table of a real run, and prints the
 
     const CommandResult target = bertpretrain_command("report " + run + " --target held_out_mlm_loss=6.6 --price 3600000");
     CHECK(target.exit_code == 0);
-    CHECK(target.out.find("times the first") != std::string::npos);
+    CHECK(missing_words(target.out, {"20 of 20", "until held_out_mlm_loss = 6.6", "times the first"}) == "");
     CHECK(target.out.find("not reached") == std::string::npos);
     CHECK(bertpretrain_command("report " + run + " --target grad_norm=1").exit_code == 2);
     CHECK(bertpretrain_command("report " + run + " --price 1").exit_code == 2);
@@ -58,6 +58,12 @@ TEST_CASE("report --scaling compares runs on 1, 2 and 4 ranks; plan takes a run'
     CHECK(planned.at("fit").at("tflops_per_rank") > 0);
     CHECK(planned.at("plan").size() == 2);
     CHECK(planned.at("plan")[1].at("communication_seconds") > 0);
+    CHECK(plan.err.find("is that of another run") == std::string::npos);
+    const CommandResult other = bertpretrain_command("plan configs/bert_large_8.json --accelerator h100 --world-size 8 --fit " +
+                                                     (folder / "on_2").string());
+    CHECK(other.exit_code == 0);
+    CHECK(missing_words(other.err, {"the rate that it gives is that of another run", "model.hidden_size", "here 1024",
+                                    "a CPU, here h100"}) == "");
     CHECK(planned.at("plan")[0].at("gpu_memory_bytes") > 0);
     CHECK(planned.at("plan")[0].at("gpu_memory_bytes") < planned.at("plan")[0].at("memory_bytes"));
     CHECK(bertpretrain_command("plan " + config.string() + " --accelerator abacus").exit_code == 2);
@@ -147,6 +153,25 @@ TEST_CASE("1.5B at ZeRO stage 0 does not fit 32 GB, and its pass and speed are t
     CHECK(small.at("gpu_memory_bytes") < 6e9);
     CHECK(small.at("sequences_per_second").get<double>() / merged.at("sequences_per_second").get<double>() ==
           Approx(0.73).margin(0.04));  // and a short last pass hides less communication
+}
+
+TEST_CASE("plan and config resolve refuse the ranks that train refuses, with the same words") {
+    NEEDS_TRAIN();
+    const TemporaryFolder folder;
+    const std::string config =
+        write_experiment(folder, {{"batch", {{"global_batch_size", 2}, {"micro_batch_size", 1}}}}).string();
+    const CommandResult trained = train(config, folder / "run", "--local-ranks 3");
+    CHECK(trained.exit_code == 2);
+    for (const std::string command : {"config resolve ", "plan --accelerator h100 "}) {
+        const CommandResult result = bertpretrain_command(command + config + " --world-size 3");
+        CHECK(result.exit_code == 2);
+        for (const std::string& all : {result.err, trained.err})
+            CHECK(missing_words(all, {"a step of 2 sequences cannot be shared by 3 ranks", "do: start at most 2 ranks"}) == "");
+    }
+    // Without --world-size, plan leaves out the usual numbers that are too many.
+    const CommandResult usual = bertpretrain_command("plan --json --accelerator h100 --set batch.global_batch_size=20 " + config);
+    REQUIRE(usual.exit_code == 0);
+    CHECK(json::parse(usual.out).at("plan").size() == 2);
 }
 
 TEST_CASE("plan takes a price for all accelerators, or one for each by name, in one currency") {

@@ -1,6 +1,6 @@
 """Writes the same records in every format that `shard` reads.
 
-Usage: write_records.py FOLDER COUNT. Writes FOLDER/records.jsonl, .csv, .tsv, .parquet, .jsonl.gz and .csv.zst; each record has a text,
+Usage: write_records.py FOLDER COUNT. Writes FOLDER/records.jsonl, .csv, .parquet, .jsonl.gz and .csv.zst; each record has a text,
 some with line breaks, quotes and nothing, and an id. Exits with 77 if a package is missing.
 """
 
@@ -28,11 +28,10 @@ def main(folder, count):
     (folder / "records.jsonl").write_text(lines)
     with gzip.open(folder / "records.jsonl.gz", "wt") as out:
         out.write(lines)
-    for ending, delimiter in (("csv", ","), ("tsv", "\t")):
-        with open(folder / f"records.{ending}", "w", newline="") as out:
-            writer = csv.DictWriter(out, ["id", "text", "price"], delimiter=delimiter)
-            writer.writeheader()
-            writer.writerows(rows)
+    with open(folder / "records.csv", "w", newline="") as out:
+        writer = csv.DictWriter(out, ["id", "text", "price"])
+        writer.writeheader()
+        writer.writerows(rows)
     table = pyarrow.Table.from_pylist(rows)
     pyarrow.parquet.write_table(table, folder / "records.parquet")
     pyarrow.CompressedOutputStream(pyarrow.OSFile(str(folder / "records.csv.zst"), "wb"), "zstd").write(

@@ -93,6 +93,23 @@ TEST_CASE("a chart places its points linearly between round ticks") {
     for (const std::string tick : {">0<", ">20<", ">40<", ">100<", ">3<", ">6<"}) CHECK(count(svg, tick) >= 1);
 }
 
+TEST_CASE("a line that rises above what y covers leaves the picture at the top, and the legend says how far it rises") {
+    Chart chart{"",
+                "",
+                "",
+                {{"good", "red", {{0, 6}, {50, 0}, {100, 3}}, 1, false}, {"bad", "blue", {{0, 6}, {50, 6000}}, 1, false}},
+                {}};
+    chart.y_most = 7;
+    const std::string svg = svg_text(chart);
+    CHECK(path_of(svg, "red") == "M84.00,48.00 L324.00,320.00 L564.00,184.00");  // as alone
+    CHECK(count(svg, ">good<") == 1);
+    CHECK(count(svg, ">bad, rises to 6,000<") == 1);
+    chart.lines[1].points = {{0, 3}, {50, 9}, {100, 3}};  // and comes back
+    CHECK(path_of(svg_text(chart), "blue") == "M84.00,184.00 L204.00,48.00 M444.00,48.00 L564.00,184.00");
+    chart.lines = {{"bad", "blue", {{0, 6000}, {50, 6000}}, 1, false}};  // from its beginning
+    CHECK(count(svg_text(chart), ">bad, rises to 6,000<") == 1);
+}
+
 TEST_CASE("a line of one point is drawn as a marker, because its path shows nothing") {
     const double gap = std::numeric_limits<double>::quiet_NaN();
     CHECK(count(svg_text({"", "", "", {{"", "red", {{50, 6}, {60, gap}}, 1, false}}, {}}), "<circle") == 1);
@@ -100,15 +117,17 @@ TEST_CASE("a line of one point is drawn as a marker, because its path shows noth
 }
 
 TEST_CASE("a legend's entries share a row as far as they fit, and names that are too long are cut between letters") {
-    const std::vector<LegendPlace> places = place_legend({"ab", "cd", "0123456789", "äöüäöüäöüäöüäöü"}, 105, 10, 10 / 0.56);
+    const std::vector<LegendPlace> places = place_legend({"ab", "cd", "0123456789", "äöüäöüäöüäöüäöü"}, 105, 10, 10 / 0.62);
     REQUIRE(places.size() == 4);  // a row has 9 letters
     CHECK(places[0].x == 0);
     CHECK(places[1].row == 0);
     CHECK(places[1].x > places[0].x + 30);
     CHECK(places[2].row == 1);
-    CHECK(places[2].name == "01234567…");
+    CHECK(places[2].name == "0123456…");
     CHECK(places[3].row == 2);
-    CHECK(places[3].name == "äöüäöüäö…");
+    CHECK(places[3].name == "äöüäöüä…");
+    const std::vector<LegendPlace> pair = place_legend({"adamw_3e-3_mask30", "b"}, 600, 36, 15);
+    CHECK(pair[1].x > 36 + 10.86 * 15);  // as wide as the name in DejaVu Sans
 }
 
 TEST_CASE("a non-finite loss leaves a gap and affects no other point") {

@@ -56,6 +56,11 @@ TEST_CASE("paragraphs are split into sentences, in all formats alike") {
     CHECK(documents_of("One is. Two is.\nThree is.\n", none) == Lines{"1||One is. Two is.|Three is."});
 }
 
+TEST_CASE("a line of TSV is a record, and its quotes are ordinary characters") {
+    CHECK(documents_of("label\ttext\na\t\"Open is it.\nb\tmiddle is.\nc\tthe end is.\"\nd\t\"So \"\"it\"\" is.\"\n") ==
+          Lines{"2||\"Open is it.", "3||middle is.", "4||the end is.\"", "5||\"So \"\"it\"\" is.\""});
+}
+
 TEST_CASE("wrapped lines are joined, and each file is then a document") {
     std::string text;
     const std::string words[] = {"alpha", "of", "the", "seventh", "house.", "It", "stood", "upon", "a", "hill,"};

@@ -30,13 +30,16 @@ TEST_CASE("skipped updates are counted, named, and end the run when too many com
         CHECK(trouble->details.at("in_a_row") == step - 1);
         CHECK(trouble->details.at("loss").is_null() == (step == 2));
         CHECK(trouble->warning.find(step == 2 ? "the loss is not finite" : "the gradient is not finite") != std::string::npos);
-        CHECK_NOTHROW(guard.require_progress(step));
+        CHECK_NOTHROW(guard.require_progress(step, std::nullopt));
     }
     CHECK_FALSE(guard.add(4, 5.0, 1.0, false));
     CHECK(guard.counts().skipped == 2);
     CHECK(guard.counts().skipped_in_a_row == 0);
     for (std::int64_t step = 5; step <= 7; ++step) guard.add(step, nan_loss, nan_loss, true);
-    CHECK_THROWS_AS(guard.require_progress(7), NumbersError);
+    CHECK_THROWS_AS(guard.require_progress(7, std::nullopt), NumbersError);
+    CHECK_THROWS_WITH(guard.require_progress(7, std::nullopt),
+                      Catch::Contains("start the same command again") && !Catch::Contains("--resume"));
+    CHECK_THROWS_WITH(guard.require_progress(7, 3), Catch::Contains("--resume STEP (the newest is of step 3)"));
 }
 
 TEST_CASE("a run that goes on counts on, and 0 allows any number of skipped updates") {
@@ -46,8 +49,8 @@ TEST_CASE("a run that goes on counts on, and 0 allows any number of skipped upda
     patient.restore({1000, 1000});
     patient.add(30, nan_loss, nan_loss, true);
     CHECK(guard.counts().skipped == 21);
-    CHECK_THROWS_AS(guard.require_progress(30), NumbersError);
-    CHECK_NOTHROW(patient.require_progress(30));
+    CHECK_THROWS_AS(guard.require_progress(30, std::nullopt), NumbersError);
+    CHECK_NOTHROW(patient.require_progress(30, std::nullopt));
 }
 
 TEST_CASE("a loss that jumps is reported with the median before it; ordinary noise is not") {

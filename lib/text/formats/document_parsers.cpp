@@ -63,7 +63,9 @@ bool is_header(const std::vector<std::string>& values, const TableColumns& colum
 std::string problem_of_record(const TableRecord& record, const std::vector<std::string>& values, const TableColumns& columns) {
     if (record.fault != nullptr) return record.fault;
     if (is_header(values, columns)) return "repeats the header, as where tables are joined; remove this line";
-    if (values.size() != columns.count) return concat("has ", values.size(), " fields, expected ", columns.count);
+    if (values.size() != columns.count)
+        return concat("has ", values.size(), " fields, expected ", columns.count,
+                      columns.delimiter == '\t' ? "; in TSV a line is a record, also where a quote is open" : "");
     const bool is_text = std::ranges::all_of(columns.texts, [&](std::size_t column) { return is_utf8(values[column]); });
     return is_text ? "" : "its text is not UTF-8; --encoding names another encoding";
 }

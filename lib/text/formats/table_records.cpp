@@ -23,7 +23,7 @@ public:
 private:
     void read_field() {
         if (fields_ != nullptr) fields_->emplace_back();
-        if (at_ < text_.size() && text_[at_] == '"') read_quoted();
+        if (delimiter_ != '\t' && at_ < text_.size() && text_[at_] == '"') read_quoted();
         else read_plain();
     }
 

@@ -1,5 +1,8 @@
 #pragma once
-// Records of CSV and TSV files (RFC 4180): fields between quotes may hold delimiters, line breaks and doubled quotes.
+// Records of CSV and TSV files. In CSV (RFC 4180), fields between quotes may hold delimiters, line breaks and doubled quotes. In
+// TSV (text/tab-separated-values), a line is a record and quotes are ordinary characters, as in the files of GLUE, whose texts
+// begin with quotes that no other closes. Read as CSV, such a quote would swallow the lines up to the next one. TSV that a
+// program wrote with quotes around line breaks shows by lines with too few fields.
 
 #include <cstddef>
 #include <string>

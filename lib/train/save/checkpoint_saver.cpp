@@ -32,7 +32,8 @@ constexpr std::int64_t steps_per_repetition = 10;
 void refuse_bad_numbers(const TrainingState& state) {
     if (is_finite(state)) return;
     throw NumbersError(concat("step ", state.step, ": the weights or moments are not finite, so they are not saved\n  do: lower ",
-                              "optimizer.learning_rate or lengthen the warm-up, and resume from an earlier checkpoint"));
+                              "optimizer.learning_rate or lengthen the warm-up, and start the same command again: it resumes ",
+                              "from the newest checkpoint, or starts from the beginning if there is none"));
 }
 
 /// The prefix of every CheckpointError's message.

@@ -3,6 +3,7 @@
 #include "core/error.h"
 #include "model/architecture.h"
 #include "plan/facts.h"
+#include "plan/resolve.h"
 #include "shards/manifest.h"
 #include "storage/object_url.h"
 
@@ -14,10 +15,9 @@ DataFacts data_of(const TrainingPhase& phase) {
     return look_at_data(settings.data, settings.evaluation.every_steps > 0);
 }
 
-/// @param now the data of the phase that trains first
-void check_data(const TrainingPhase& phase, const DataFacts& now) {
+/// @param facts the phase's data  @param now the data of the phase that trains first
+void check_data(const TrainingPhase& phase, const DataFacts& facts, const DataFacts& now) {
     const ExperimentConfig& settings = phase.experiment.settings;
-    const DataFacts facts = data_of(phase);
     for (const WeightedPath& source : settings.data.training_shards.paths)
         if (!is_object_url(source.path)) find_shards(source.path, ShardKind::training);
     if (!facts.manifest) return;
@@ -36,18 +36,24 @@ void check_data(const TrainingPhase& phase, const DataFacts& now) {
                                " tokens, but model.vocab_size is ", rows));
 }
 
+/// Returns a message of error.h without its kind, after the phase's name.
+std::string with_phase(const TrainingPhase& phase, std::string message, std::string_view kind) {
+    if (message.starts_with(kind)) message.erase(0, kind.size());
+    return concat(title_of(phase), ", which trains later: ", message);
+}
+
 }  // namespace
 
-void check_later_phases(const std::vector<TrainingPhase>& phases, std::size_t current) {
+void check_later_phases(const std::vector<TrainingPhase>& phases, std::size_t current, const Launch& launch) {
     if (current + 1 >= phases.size()) return;
     const DataFacts now = data_of(phases[current]);
     for (std::size_t later = current + 1; later < phases.size(); ++later) try {
-            check_data(phases[later], now);
+            const DataFacts facts = data_of(phases[later]);
+            check_data(phases[later], facts, now);
+            resolve(phases[later].experiment, launch, look_at_machine(), facts, nullptr);
         } catch (const DataError& error) {
-            std::string message = error.what();
-            if (const std::string kind = "data error: "; message.starts_with(kind)) message.erase(0, kind.size());
-            throw DataError(concat(title_of(phases[later]), ", which trains later: ", message));
-        }
+            throw DataError(with_phase(phases[later], error.what(), "data error: "));
+        } catch (const ConfigError& error) { throw ConfigError(with_phase(phases[later], error.what(), "config error: ")); }
 }
 
 }  // namespace bertpretrain

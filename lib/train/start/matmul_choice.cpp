@@ -25,7 +25,8 @@ void choose_matmul_libraries(ControlGroup& ranks, RunPlan& plan) {
     together(ranks, [&] {
         if (ranks.rank() != 0 || !compute.chooses_matmul) return;
         if (!compute.matmul) {
-            compute.matmul = measure_matmul_libraries(plan.settings.model, plan.pass_size() * plan.settings.data.sequence_length);
+            compute.matmul =
+                measure_matmul_libraries(plan.settings.model, plan.full_sequences_of_pass() * plan.settings.data.sequence_length);
             plan.decide("training.cpu_matmul", matmul_text(*compute.matmul), Origin::automatic, "measured");
         }
         decided = to_json(*compute.matmul);

@@ -39,12 +39,14 @@ std::optional<NumberTrouble> NumberGuard::add(std::int64_t step, double loss, do
                                        " deviations above the median ", fixed(spike->median, 4), " of the previous steps")};
 }
 
-void NumberGuard::require_progress(std::int64_t step) const {
-    if (skipped_allowed_ == 0 || counts_.skipped_in_a_row < skipped_allowed_) return;
+void NumberGuard::require_progress(std::int64_t step, std::optional<std::int64_t> saved) const {
+    if (!is_stuck()) return;
     throw NumbersError(
         concat("step ", step, ": ", counts_.skipped_in_a_row, " updates in a row had a loss or a gradient that ",
                "is not finite (training.max_skipped_updates)\n  do: check the rows that events.jsonl names; lower ",
-               "optimizer.learning_rate or lengthen the warm-up, and resume from an earlier checkpoint with ", "--resume STEP"));
+               "optimizer.learning_rate or lengthen the warm-up, and ",
+               saved ? concat("resume from an earlier checkpoint with --resume STEP (the newest is of step ", *saved, ")")
+                     : "start the same command again: nothing was saved, so the run starts from the beginning"));
 }
 
 }  // namespace bertpretrain

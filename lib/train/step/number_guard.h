@@ -37,8 +37,10 @@ public:
     /// @returns nullopt for an ordinary step
     std::optional<NumberTrouble> add(std::int64_t step, double loss, double grad_norm, bool skipped);
 
-    /// @throws NumbersError when too many updates in a row were skipped
-    void require_progress(std::int64_t step) const;
+    /// Whether too many updates in a row were skipped.
+    bool is_stuck() const { return skipped_allowed_ > 0 && counts_.skipped_in_a_row >= skipped_allowed_; }
+    /// @param saved the run's last saved step  @throws NumbersError if is_stuck()
+    void require_progress(std::int64_t step, std::optional<std::int64_t> saved) const;
 
 private:
     std::int64_t skipped_allowed_;
