@@ -102,7 +102,7 @@ TEST_CASE("Parquet without usable text ends with one message that names file and
         {"body --text-field body --id-field n", "body: has no column \"n\""},
         {"numbers", "numbers: its column \"text\" holds INT64"},
         {"lists --text-field text.list.element", "its column \"text.list.element\" holds lists of BYTE_ARRAY"},
-        {"lists", "lists: has no column \"text\", only: text.list.element"},
+        {"lists", "lists: its column \"text\" holds lists, expected strings\n  do: join each list"},
         {"half", "half: cannot be read as Parquet: "},
         {"changed", "changed: cannot be read as Parquet: could not verify page integrity"},
         {"jsonl --format parquet", "jsonl: is not a Parquet file"},

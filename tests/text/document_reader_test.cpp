@@ -386,3 +386,14 @@ TEST_CASE("a line of white space beyond ASCII separates documents, as Python's s
     }
     CHECK(documents_of("One is.\n\xE2\x80\x8B\nTwo is.\n") == Lines{"1||One is.|\xE2\x80\x8B|Two is."});
 }
+
+TEST_CASE("a table's column whose name occurs twice is refused, and names in --text-field may have spaces around them") {
+    InputSettings csv;
+    csv.format = "csv";
+    CHECK_THROWS_WITH(documents_of("id,text,text\n1,First a.,Second b.\n", csv), Catch::Contains("has several columns \"text\""));
+    CHECK(documents_of("id,id,text\n1,2,First a.\n", csv).size() == 1);
+    InputSettings jsonl;
+    jsonl.format = "jsonl";
+    jsonl.text_field = "title, body";
+    CHECK_THAT(documents_of(R"({"title": "Name.", "body": "The text."})", jsonl).at(0), Catch::Contains("The text."));
+}

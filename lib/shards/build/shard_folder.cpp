@@ -128,9 +128,11 @@ std::string prepare(const fs::path& folder, const FolderRequest& request, PartRe
     const bool has_manifest = fs::exists(folder / manifest_name);
     if (has_manifest) old_files.insert(old_files.begin(), folder / manifest_name);
     if (old_files.empty()) return "";
-    require(request.overwrite, concat(folder.string(), ": already holds ", old_files.front().filename().string(),
-                                      old_files.size() > 1 ? concat(" and ", old_files.size() - 1, " more") : "",
-                                      "\n  do: choose another --output, or use --overwrite to replace these files"));
+    require(
+        request.overwrite,
+        concat(folder.string(), ": already holds ", old_files.front().filename().string(),
+               old_files.size() > 1 ? concat(" and ", old_files.size() - 1, " more") : "", "\n  do: choose another --output, or ",
+               request.part.is_whole() ? "use --overwrite to replace these files" : "remove these files: --part replaces none"));
     const std::optional<Manifest> old = read_manifest(folder);
     for (const fs::path& file : old_files)
         require(file.filename() == manifest_name || may_replace(file.filename().string(), old, record.files),

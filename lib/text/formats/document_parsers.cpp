@@ -90,6 +90,9 @@ TableColumns read_header(const std::string& header, char delimiter, const Record
         if (found == names.end())
             throw DataError(concat(file, ":1: has no column \"", name, "\", only: ", displayable(join(names).substr(0, 200)),
                                    "\n  do: name the column with ", option, ", or pass --format text if this is no table"));
+        if (std::find(found + 1, names.end(), name) != names.end())
+            throw DataError(concat(file, ":1: has several columns \"", displayable(name),
+                                   "\"\n  do: give them different names, or ", "name another column with ", option));
         return static_cast<std::size_t>(found - names.begin());
     };
     TableColumns columns{names.size(), {}, {}, delimiter, names};

@@ -7,6 +7,7 @@
 #include "core/error.h"
 #include "core/output/displayable.h"
 #include "core/strings.h"
+#include "text/white_space.h"
 
 namespace bertpretrain {
 namespace {
@@ -18,7 +19,7 @@ std::vector<std::string> split_names(const std::string& text) {
     std::vector<std::string> names;
     for (std::size_t begin = 0; begin <= text.size();) {
         const std::size_t end = std::min(text.find(',', begin), text.size());
-        names.push_back(text.substr(begin, end - begin));
+        names.emplace_back(stripped(std::string_view(text).substr(begin, end - begin)));  // "title, body"
         begin = end + 1;
     }
     return names;

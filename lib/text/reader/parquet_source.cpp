@@ -36,6 +36,10 @@ std::size_t parquet_column(const ParquetFile& file, const std::string& name, con
                                may_be_integer ? " or integers" : "", "\n  do: name another column with ", option));
     }
     const auto inside = std::ranges::find_if(names, [&](const std::string& column) { return column.starts_with(name + "."); });
+    if (inside != names.end() && inside->starts_with(name + ".list."))
+        throw DataError(concat(input, ": its column \"", name, "\" holds lists, expected strings",
+                               "\n  do: join each list to one string where the file is made, or name another column with ",
+                               option));
     throw DataError(concat(input, ": has no column \"", name, "\", only: ", displayable(join(names).substr(0, 200)),
                            inside == names.end() ? "" : concat("; \"", name, "\" is a struct"), "\n  do: name the column with ",
                            option, inside == names.end() ? "" : concat(", for example ", option, " ", displayable(*inside))));

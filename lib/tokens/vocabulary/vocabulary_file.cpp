@@ -2,6 +2,7 @@
 
 #include "core/error.h"
 #include "core/files/files.h"
+#include "core/files/local_path.h"
 #include "text/content/byte_order_mark.h"
 #include "text/formats/foreign_file.h"
 #include "text/reader/read_text.h"
@@ -22,8 +23,10 @@ std::string read_tokenizer_file(const std::filesystem::path& file) {
                                inside.empty() ? "name such a file; the folder has none under its usual name"
                                               : concat("name the file in it: ", inside.string())));
     }
-    if (std::error_code ignored; !std::filesystem::exists(file, ignored))
-        throw DataError(concat(file.string(), ": does not exist, expected ", expected));
+    if (std::error_code ignored; !std::filesystem::exists(file, ignored)) {
+        const std::string why = not_local(file.string());
+        throw DataError(concat(file.string(), ": ", why.empty() ? concat("does not exist, expected ", expected) : why));
+    }
     std::string content = read_file(file);
     if (content.starts_with("#version")) throw DataError(concat(file.string(), half_of_tokenizer));
     if (tokenizer_kind(content) == TokenizerKind::token_list)
