@@ -58,6 +58,7 @@ std::int64_t choose(ControlGroup& ranks, const ExperimentConfig& experiment, std
                     std::optional<std::int64_t> kept = std::nullopt) {
     MadeUpDevice device{100, 10, memory};
     TrainingProgress progress;
+    progress.global_batch_sequences = experiment.batch.micro_batch_size * experiment.batch.gradient_accumulation_steps;
     progress.device_micro_batch = kept;
     RunPlan plan = kept ? resumed_plan(experiment, progress, 1, gpus) : plan_of(experiment, 1, gpus);
     choose_device_micro_batch(

@@ -48,6 +48,7 @@ ExperimentConfig with_gpu_kernels(const std::string& gpu_kernels) {
 ChosenKernels choose(const std::string& gpu_kernels, const json& kept = nullptr) {
     SingleProcess alone;
     TrainingProgress progress;
+    progress.global_batch_sequences = 8;
     progress.gpu_kernels = kept;
     return choose_kernels(alone, resumed_plan(with_gpu_kernels(gpu_kernels), progress), at::kCPU);
 }
@@ -138,6 +139,7 @@ TEST_CASE("kernels that are wrong on one rank are used on none") {
     ours.set.functions.bias_activation = sometimes_wrong_activation;
     ours.offer();
     TrainingProgress progress;
+    progress.global_batch_sequences = 8;
     progress.gpu_kernels = {{"bias + GELU", "ours"}, {"attention", "ours"}};
     const RunPlan plan = resumed_plan(with_gpu_kernels("auto"), progress);
     run_ranks(3, [&](World& world) {

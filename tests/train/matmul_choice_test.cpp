@@ -30,6 +30,7 @@ json choose(const ExperimentConfig& experiment, const json& kept = nullptr, bool
     MachineFacts machine = look_at_machine();
     machine.gpus = on_cpu ? 0 : 1;
     TrainingProgress progress;
+    progress.global_batch_sequences = 8;
     progress.cpu_products = kept;
     const CheckpointFacts checkpoint{experiment, progress};
     RunPlan plan = resolve(experiment, Launch{}, machine, {}, &checkpoint);
