@@ -339,12 +339,14 @@ std::vector<std::int64_t> world_sizes_of(const std::vector<TrainingPhase>& phase
     if (sizes.empty() && arguments.accelerators == std::vector<std::string>{"this"})
         return {arguments.per_node.value_or(std::max<std::int64_t>(1, usable_gpus()))};
     if (sizes.empty()) {
-        sizes = {8, 16, 32, 64, 128};
+        sizes = {1, 2, 4, 8, 16, 32, 64, 128};
         for (const TrainingPhase& phase : phases) {
             const BatchConfig& batch = phase.experiment.settings.batch;
             const std::int64_t sequences = batch.warmup_steps > 0 ? batch.warmup_from : batch.global_batch_size;
-            std::erase_if(sizes, [&](std::int64_t ranks) { return ranks > 8 && sequences > 0 && ranks > sequences; });
+            std::erase_if(sizes, [&](std::int64_t ranks) { return sequences > 0 && ranks > sequences; });
         }
+        const std::int64_t least = std::min<std::int64_t>(8, sizes.back());
+        std::erase_if(sizes, [&](std::int64_t ranks) { return ranks < least; });
     }
     std::sort(sizes.begin(), sizes.end());
     return sizes;

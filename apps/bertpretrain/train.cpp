@@ -56,7 +56,7 @@ void report(const fs::path& folder, const std::string& complete, const std::opti
     } catch (const CheckpointError& error) { log_warning(error.what()); }  // the run is complete all the same
     std::cout << loss_table(read_losses(folder / "metrics.jsonl"));
     if (unigram) std::cout << "unigram cross-entropy of the training shards: " << fixed(*unigram, 4) << "\n";
-    if (!complete.empty()) std::cout << "complete: " << complete << "; to train on, raise schedule.total_steps\n";
+    if (!complete.empty()) std::cout << "complete: " << complete << "\n";
     if (newest) std::cout << "checkpoint: " << displayable((*newest / "model.pt").string()) << "\n";
     std::cout << "loss picture: " << displayable((folder / "loss.svg").string()) << "\n"
               << "run folder: " << displayable(folder.string()) << std::endl;
@@ -155,9 +155,10 @@ Ending train_in(const TrainingPhase& phase, const fs::path& record, const Option
     if (launch.rank == 0 && ending.signal == 0)
         report(phase.folder,
                ending.limit || !phase.name.empty() ? ""
-               : trainer.step() == total_steps     ? concat("all ", with_thousands(total_steps), " steps")
-                                               : concat(with_thousands(trainer.step()), " steps, where schedule.total_steps is ",
-                                                        with_thousands(total_steps)),
+               : trainer.step() < total_steps ? concat("schedule.stop_at was reached at step ", with_thousands(trainer.step()),
+                                                       " of ", with_thousands(total_steps), "; to train on, change it")
+                                              : concat(trainer.step() > total_steps ? "" : "all ", with_thousands(trainer.step()),
+                                                       " steps; to train on, raise schedule.total_steps"),
                unigram);
     connection.world = trainer.release_world();
     return ending;

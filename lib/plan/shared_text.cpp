@@ -13,7 +13,7 @@ namespace {
 std::map<std::string, std::string> sources_of(const std::vector<FileDigest>& files) {
     std::map<std::string, std::string> sources;
     for (const FileDigest& one : files) {
-        if (!one.sha256.empty()) sources.emplace(one.sha256, one.file);
+        if (!one.sha256.empty() && one.bytes > 0) sources.emplace(one.sha256, one.file);
         sources.merge(sources_of(one.made_from));
     }
     return sources;

@@ -2,19 +2,21 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "core/strings.h"
 
 namespace bertpretrain {
 
 std::vector<std::string> held_out_labels(const std::vector<RunHistory>& runs) {
-    std::vector<std::string> known, labels(runs.size());
+    std::vector<std::set<std::string>> known;
+    std::vector<std::string> labels(runs.size());
     for (std::size_t i = 0; i < runs.size(); ++i) {
         if (!best_held_out_loss(runs[i])) continue;
         if (std::ranges::find(known, runs[i].held_out) == known.end()) known.push_back(runs[i].held_out);
     }
     if (known.size() < 2) return labels;
-    std::erase(known, "");
+    std::erase(known, std::set<std::string>());
     for (std::size_t i = 0; i < runs.size(); ++i) {
         const auto place = std::ranges::find(known, runs[i].held_out) - known.begin();
         const auto letters = 'Z' - 'A' + 1;

@@ -9,7 +9,7 @@
 namespace bertpretrain {
 
 /// Returns a label for each run that measured a finite held-out loss: "A" for the rows of the first of them, "B" for other rows,
-/// and "?" where the run did not record its rows, as before version 0.9. All labels are empty where no two differ.
+/// and "?" where the run did not record its rows, as those of older versions. All labels are empty where no two differ.
 std::vector<std::string> held_out_labels(const std::vector<RunHistory>& runs);
 
 /// Returns each run's lowest held-out loss, or "-". Marks the lowest of several runs that were measured on the same rows, and

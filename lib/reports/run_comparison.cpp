@@ -69,9 +69,10 @@ RunComparison compare_runs(const RunHistory& a, const RunHistory& b) {
         throw ConfigError(concat(a.name, " (", a.metrics.evaluations.size(), " evaluations) and ", b.name, " (",
                                  b.metrics.evaluations.size(), "): no step was evaluated on held-out text in both runs",
                                  "\n  do: train both with the same evaluation.every_steps"));
+    const auto rows = [](const RunHistory& run) { return join({run.held_out.begin(), run.held_out.end()}, "; "); };
     if (!a.held_out.empty() && !b.held_out.empty() && a.held_out != b.held_out)
-        throw ConfigError(concat(a.name, " and ", b.name, " were measured on different held-out rows (", a.held_out, "; ",
-                                 b.held_out, "), so that their losses say nothing about each other",
+        throw ConfigError(concat(a.name, " and ", b.name, " were measured on different held-out rows (", rows(a), " and ",
+                                 rows(b), "), so that their losses say nothing about each other",
                                  "\n  do: measure both on the same rows: bertpretrain evaluate RUN RUN --shards FOLDER"));
     return comparison;
 }

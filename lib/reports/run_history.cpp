@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include <nlohmann/json.hpp>
 
@@ -28,9 +29,31 @@ std::int64_t total_steps_of(const std::filesystem::path& settings) {
     } catch (const std::exception&) { return 0; }  // 0: unknown
 }
 
-/// One after another, where a run was measured on several.
-void add_held_out(RunHistory& run, const std::string& rows) {
-    if (run.held_out.find(rows) == run.held_out.npos) run.held_out += (run.held_out.empty() ? "" : "; then ") + rows;
+/// The starts of a run whose steps count, by the steps after which they began, with the rows that each measures.
+std::map<std::int64_t, std::string> held_out_rows(const std::vector<RunEvent>& events) {
+    std::map<std::int64_t, std::string> starts;
+    for (const RunEvent& event : events) {
+        if (event.name != "start" && event.name != "resume") continue;
+        starts.erase(starts.lower_bound(event.step), starts.end());  // their steps were repeated
+        starts[event.step] = event.held_out;
+    }
+    return starts;
+}
+
+/// Returns the fingerprints of the rows that the evaluations were measured on; empty if one of them has none.
+std::set<std::string> rows_measured(const RunHistory& run, const std::vector<RunEvent>& events) {
+    const std::map<std::int64_t, std::string> starts = held_out_rows(events);
+    std::set<std::string> rows;
+    for (const EvaluationRecord& evaluation : run.metrics.evaluations) {
+        auto next = starts.lower_bound(evaluation.step);  // of the starts before this step, the last
+        if (next != starts.begin()) --next;
+        else if (next == starts.end()) return {};
+        // A start that has no step to train may still evaluate.
+        if (next->second.empty() && starts.contains(evaluation.step)) next = starts.find(evaluation.step);
+        if (next->second.empty()) return {};
+        rows.insert(next->second);
+    }
+    return rows;
 }
 
 std::optional<RunExit> read_exit(const std::filesystem::path& file) {
@@ -56,8 +79,10 @@ RunHistory read_one(const std::filesystem::path& folder) {
         std::filesystem::exists(paths.events()) ? read_events(paths.events()) : std::vector<RunEvent>{};
     for (const RunEvent& event : events) {
         if (event.samples_per_epoch > 0) run.samples_per_epoch = event.samples_per_epoch;
-        add_held_out(run, event.held_out);
+        if ((event.name == "start" || event.name == "resume" || event.name == "stop" || event.name == "finish"))
+            run.is_finished = event.name == "finish";
     }
+    run.held_out = rows_measured(run, events);
     run.sessions = put_on_one_clock(run.metrics, events);
     return run;
 }
@@ -77,7 +102,9 @@ void append(RunHistory& run, RunHistory phase) {
     add(run.metrics.evaluations, phase.metrics.evaluations);
     add(run.sessions, phase.sessions);
     add(run.parts, phase.parts);
-    add_held_out(run, phase.held_out);
+    if (!phase.held_out.empty() && !run.held_out.empty()) run.held_out.merge(phase.held_out);
+    else run.held_out.clear();
+    run.is_finished = phase.is_finished;
     run.samples_per_epoch = run.total_steps = 0;
 }
 
@@ -123,8 +150,8 @@ RunHistory read_run(const std::filesystem::path& folder) {
     const std::vector<std::filesystem::path> phases = phases_of_run(folder);
     RunHistory run = phases.empty() ? read_one(folder) : read_phases(phases);
     run.folder = folder;
-    const bool is_finished = run.total_steps > 0 && run.metrics.steps.back().step >= run.total_steps;
-    if (!is_finished) run.exit = read_exit(RunPaths(folder).exit_record());  // else of a later start, which found nothing to do
+    if (!run.is_finished)
+        run.exit = read_exit(RunPaths(folder).exit_record());  // else of a later start, which found nothing to do
     run.name = displayable(std::filesystem::absolute(folder / "").parent_path().filename().string());
     return run;
 }

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -25,7 +26,8 @@ struct RunHistory {
     std::vector<Session> sessions;                        ///< never empty
     std::int64_t samples_per_epoch = 0, total_steps = 0;  ///< 0: unknown, as of a run with phases
     std::vector<std::filesystem::path> parts;             ///< the folder, or those of its phases
-    std::string held_out;  ///< fingerprints of the rows on which held-out losses were measured; empty: not recorded
+    std::set<std::string> held_out;  ///< fingerprints of the rows on which held-out losses were measured; empty: not recorded
+    bool is_finished = false;        ///< it reached its last step or its target, and has not begun again since
     std::optional<RunExit> exit = std::nullopt;  ///< nothing: it finished, or is running
 
     std::int64_t restarts() const { return std::ranges::count(sessions, false, &Session::begins_phase) - 1; }

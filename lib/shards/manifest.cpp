@@ -231,7 +231,8 @@ void require_listed_shards(const fs::path& folder, ShardKind kind, const std::ve
         throw DataError(
             concat(first_of(folder, strange, concat(": is not listed in ", manifest_name), "are not"),
                    ", so that it may be of another build\n  do: move it out of the folder; to train on several builds, ",
-                   "name several folders in data.training_shards"));
+                   "name several folders in data.training_shards; where all of these files belong together, as in a run that ",
+                   "trains on them already, remove ", manifest_name));
 }
 
 }  // namespace

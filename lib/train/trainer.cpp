@@ -463,25 +463,27 @@ void Trainer::restore() {
     }
     together(*parts_.world, [&] {
         parts_.folder->require();
-        const std::string settings = settings_digest(write_config(parts_.plan.settings)),
-                          computer = computed_by(parts_.parameters->device());
+        const std::string digest = settings_digest(write_config(settings())), computer = computed_by(parts_.parameters->device());
         nlohmann::ordered_json details{
-            {"step", step_}, {"ranks", parts_.world->size()}, {"settings", settings}, {"computed_by", computer}};
+            {"step", step_}, {"ranks", parts_.world->size()}, {"settings", digest}, {"computed_by", computer}};
         if (const std::string sums = sums_of(parts_.plan, parts_.world->route()); !sums.empty()) details["sums"] = sums;
         add_sources(details, parts_.plan.data, *parts_.loader);
         if (parts_.held_out) details["held_out"] = parts_.held_out->fingerprint();
-        if (!finished()) records_->event(point ? "resume" : "start", std::move(details));
+        // A start without work, which no setting changes, leaves the records as they are. Asked for a step, it cuts them.
+        const bool trains = !finished() || parts_.resume.kind == ResumeRequest::Kind::step;
+        const bool evaluates = parts_.held_out && step_evaluated_ != step_;
+        if (trains || evaluates) records_->event(point ? "resume" : "start", std::move(details));
         if (!changed.empty())
             records_->event("weights_changed", {{"step", step_}, {"shares", parts_.plan.data.shares}, {"what", changed}});
         if (!parts_.kernels.rows.is_null()) records_->event("gpu_kernels", {{"step", step_}, {"proof", parts_.kernels.rows}});
         records_->cut_to_step(step_, step_evaluated_);
         if (!leads) return;
-        if (!finished()) {  // else they stay those of the steps that were trained
-            write_atomically(parts_.folder->paths().settings(), write_config(parts_.plan.settings).dump(2) + "\n");
-            write_atomically(parts_.folder->paths().plan(), to_json(parts_.plan).dump(2) + "\n");
-        }
+        const RunPaths& paths = parts_.folder->paths();
+        if (trains || !std::filesystem::exists(paths.settings()))
+            write_atomically(paths.settings(), (trains ? write_config(settings()).dump(2) : point->settings.dump(2)) + "\n");
+        if (trains || !std::filesystem::exists(paths.plan())) write_atomically(paths.plan(), to_json(parts_.plan).dump(2) + "\n");
         saver_.keep_lineage(std::make_shared<RunLineage>(parts_.plan,
-                                                         session_lineage(step_, parts_.world->size(), settings, computer),
+                                                         session_lineage(step_, parts_.world->size(), digest, computer),
                                                          point ? std::optional(point->folder) : std::nullopt));
     });
     parts_.step->publish_weights();

@@ -208,12 +208,30 @@ TEST_CASE("a part that is made again with other settings replaces the earlier on
 TEST_CASE("a join that was killed after its text was complete is finished by the next one") {
     const SmallCorpus corpus;
     corpus.require_parts("out/text.txt", {"1/2", "2/2"});
-    const std::string record = read_text(corpus.folder / "out/text.txt.part_2_of_2.json");
+    const std::string record = read_text(corpus.folder / "out/text.txt.part_1_of_2.json");
     REQUIRE(corpus.join("out/text.txt").exit_code == 0);
     const auto joined = content(corpus.folder / "out");
-    write_text(corpus.folder / "out/text.txt.part_2_of_2.json", record);
+    write_text(corpus.folder / "out/text.txt.part_1_of_2.json", record);
     CHECK(corpus.join("out/text.txt").exit_code == 0);
     CHECK(content(corpus.folder / "out") == joined);
+}
+
+TEST_CASE("parts beside another text are not removed, and join says so") {
+    const Corpus corpus;
+    corpus.add_files();
+    REQUIRE(corpus.extract("out/text.txt").exit_code == 0);
+    write_text(corpus.folder / "in/30.txt", "Another sentence is here.\n");
+    corpus.require_parts("elsewhere/text.txt", {"1/2", "2/2"});
+    for (const auto& file : fs::directory_iterator(corpus.folder / "elsewhere"))
+        fs::copy_file(file.path(), corpus.folder / "out" / file.path().filename());
+    const auto before = content(corpus.folder / "out");
+    const CommandResult refused = corpus.join("out/text.txt");
+    CHECK(refused.exit_code == 3);
+    CHECK(contains(refused.err, "exists already, and is not the text of the parts beside it"));
+    CHECK((content(corpus.folder / "out") == before));
+    fs::remove(corpus.folder / "out/text.txt");
+    CHECK(corpus.join("out/text.txt").exit_code == 0);
+    CHECK(contains(read_text(corpus.folder / "out/text.txt"), "Another sentence is here."));
 }
 
 TEST_CASE("a folder with parts that are not joined is no input") {

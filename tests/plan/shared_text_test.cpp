@@ -9,7 +9,7 @@ namespace {
 FolderManifest folder_of(const std::string& name, std::vector<std::string> files, std::uint64_t seed, double fraction) {
     Manifest manifest;
     for (const std::string& file : files)
-        manifest.corpus.push_back({.file = file, .sha256 = "digest of " + file, .made_from = {}});
+        manifest.corpus.push_back({.file = file, .bytes = 1, .sha256 = "digest of " + file, .made_from = {}});
     manifest.settings.seed = seed;
     manifest.settings.held_out_fraction = fraction;
     manifest.shards = {{.file = "x_training_0000.h5", .rows = 10}};
@@ -41,6 +41,10 @@ TEST_CASE("held-out rows of text that other shards may train on are named, and r
     FolderManifest unknown = shards, other_unknown = folder_of("unknown", {"c"}, 2, 0.1);
     unknown.manifest.corpus[0].sha256 = unknown.manifest.corpus[1].sha256 = other_unknown.manifest.corpus[0].sha256 = "";
     CHECK(warnings(unknown, other_unknown) == 0);
+    FolderManifest empty = shards, other_empty = folder_of("with an empty file", {"c"}, 2, 0.1);
+    for (Manifest* manifest : {&empty.manifest, &other_empty.manifest})
+        manifest->corpus.push_back({.file = "empty", .bytes = 0, .sha256 = "digest of nothing", .made_from = {}});
+    CHECK(warnings(empty, other_empty) == 0);
     const auto texts = warn_of_shared_text({shards, folder_of("second", {"b"}, 1, 0.1)}, {shards});
     REQUIRE(texts.size() == 1);
     CHECK_THAT(texts[0], Catch::Contains("held-out rows of shards") && Catch::Contains("training rows of second") &&

@@ -150,17 +150,24 @@ TEST_CASE("of runs that were measured on different held-out rows, none is the lo
         write_text(runs[run].folder / "events.jsonl",
                    event_line(0, R"("event":"start","step":0,"ranks":1,"held_out":")" + rows + "\""));
         runs[run] = read_run(runs[run].folder);
-        CHECK(runs[run].held_out == rows);
+        CHECK(runs[run].held_out == std::set<std::string>{rows});
     };
     CHECK(explain_held_out_labels(runs).empty());
     for (const std::size_t run : {0U, 1U, 2U}) say(run, run == 2 ? "files 2" : "files 1");
     CHECK(best_held_out_texts(runs) == std::vector<std::string>{"4.3000 (A)", "3.8000 (A, lowest)", "3.3000 (B)", "2.8000 (?)"});
     CHECK_THAT(explain_held_out_labels(runs), Catch::Contains("different held-out rows") && Catch::Contains("?: not recorded"));
     CHECK_THROWS_WITH(compare_runs(runs[1], runs[2]),
-                      Catch::Contains("different held-out rows (files 1; files 2)") && Catch::Contains("do: "));
+                      Catch::Contains("different held-out rows (files 1 and files 2)") && Catch::Contains("do: "));
     CHECK_NOTHROW(compare_runs(runs[0], runs[1]));
     CHECK_NOTHROW(compare_runs(runs[0], runs[3]));
-    CHECK(report_json(runs, {}).at("runs").at(2).at("held_out_rows") == "files 2");
+    CHECK(report_json(runs, {}).at("runs").at(2).at("held_out_rows") == nlohmann::json{"files 2"});
+    // A start whose steps were repeated, and one that measured nothing, do not count.
+    const std::string start = R"("event":"start","step":0,"ranks":1,"held_out":")";
+    write_text(runs[1].folder / "events.jsonl",
+               event_line(0, start + "files 3\"") + event_line(1, start + "files 1\"") +
+                   event_line(500, R"("event":"resume","step":15,"ranks":1,"held_out":"files 4")"));
+    runs[1] = read_run(runs[1].folder);
+    CHECK(runs[1].held_out == std::set<std::string>{"files 1"});
     runs.erase(runs.begin() + 2, runs.end());
     CHECK(best_held_out_texts(runs) == std::vector<std::string>{"4.3000", "3.8000 (lowest)"});
 }

@@ -43,7 +43,7 @@ const std::vector<BadShard> bad_shards{
     {"text_listed", {file, "the manifest says", "was changed or damaged"}},
     {"empty", {file, "is empty, expected an HDF5 file"}},
     {"byte_flipped", {file, "do: copy or build this shard again"}},
-    {"no_held_out", {"no_held_out", "expected a folder with .h5 or .hdf5 files", "test"}},
+    {"no_held_out", {"no_held_out", "has no held-out rows", "test", "--held-out-fraction"}},
     {"manifest_newer", {"manifest.json", "format_version 9", "newer"}},
     {"manifest_damaged", {"manifest.json", "line 1"}},
     {"other_vocabulary", {"vocab.txt", "is not the vocabulary", "other_vocabulary", "checksum"}},

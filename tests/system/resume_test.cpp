@@ -278,7 +278,7 @@ TEST_CASE("a complete run that is started with other settings keeps its own in i
     CHECK(missing_words(other.err, {"the run is complete at step 20", "no step of it was trained with these settings",
                                     "optimizer.learning_rate: ", "0.25 now", "schedule.total_steps: 20 in the checkpoint, 10 now",
                                     "--output"}) == "");
-    CHECK(missing_words(other.out, {"complete: 20 steps, where schedule.total_steps is 10"}) == "");
+    CHECK(missing_words(other.out, {"complete: 20 steps; to train on, raise schedule.total_steps"}) == "");
     CHECK((read_text(settings) == settings_before));
     CHECK((read_text(plan) == plan_before));
     CHECK(read_text(events).find(R"("event":"resume")") == std::string::npos);
@@ -296,4 +296,35 @@ TEST_CASE("a run that resumes with other settings logs which, and from which ste
     CHECK(missing_words(longer.err,
                         {"settings that change from step 21 on:", "schedule.total_steps: 20 in the checkpoint, 22 now"}) == "");
     CHECK(nlohmann::json::parse(read_text(folder / "run/settings.json")).at("schedule").at("total_steps") == 22);
+}
+
+TEST_CASE("a complete run that is started again evaluates what it had not, as a start of its own, and restores lost settings") {
+    NEEDS_TRAIN();
+    const TemporaryFolder folder;
+    const fs::path run = folder / "run";
+    const auto config = write_experiment(folder, {{"schedule", {{"total_steps", 2}}}, {"evaluation", {{"every_steps", 0}}}});
+    REQUIRE(train(config, run).exit_code == 0);
+    const std::string settings = read_text(run / "settings.json");
+    REQUIRE(train(config, run, "--set evaluation.every_steps=1").exit_code == 0);
+    CHECK(read_text(run / "events.jsonl").find(R"("event":"resume","step":2)") != std::string::npos);
+    CHECK(read_text(run / "settings.json") == settings);
+    const CommandResult report = run_command(train_program + " report --json " + run.string());
+    CHECK(nlohmann::json::parse(report.out).at("runs").at(0).at("held_out_rows").size() == 1);
+    fs::remove(run / "settings.json");
+    fs::remove(run / "plan.json");
+    REQUIRE(train(config, run, "--set optimizer.learning_rate=0.25").exit_code == 0);
+    CHECK((nlohmann::json::parse(read_text(run / "settings.json")) == nlohmann::json::parse(settings)));
+    CHECK(fs::exists(run / "plan.json"));
+}
+
+TEST_CASE("a run that is cut back to an earlier step by --resume records its new end") {
+    NEEDS_TRAIN();
+    const TemporaryFolder folder;
+    copy_finished_run(folder / "run");
+    const CommandResult cut = train(finished_run().config, folder / "run", "--resume 15 --set schedule.total_steps=15");
+    INFO(cut.err);
+    CHECK(cut.exit_code == 0);
+    CHECK(nlohmann::json::parse(read_text(folder / "run/settings.json")).at("schedule").at("total_steps") == 15);
+    CHECK(read_text(folder / "run/events.jsonl").find(R"("event":"resume","step":15)") != std::string::npos);
+    CHECK(numbers_of(folder / "run").size() < numbers_of(finished_run().run).size());
 }

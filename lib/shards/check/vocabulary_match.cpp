@@ -58,13 +58,12 @@ void refuse_other_vocabulary(const std::filesystem::path& shards, const Manifest
     const std::int64_t found = vocabulary.crc32();
     const bool is_own = file.lexically_normal() == (shards / manifest.vocabulary.file).lexically_normal();
     if (found != manifest.vocabulary.crc32)
-        throw DataError(concat(file.string(), ": is not the vocabulary that the shards of ", shards.string(),
-                               " were made with (checksum ", found, ", the manifest says ", manifest.vocabulary.crc32,
-                               "): ", difference_of(vocabulary, manifest, shards),
-                               is_own ? "\n  do: it was changed after the shards were made: copy it, or the folder, again"
-                                      : concat("\n  do: use the vocabulary in the shards' folder, or, where it is a model's own, ",
-                                               "make shards of the text with it: bertpretrain_data shard TEXT --vocabulary ",
-                                               file.string())));
+        throw DataError(concat(
+            file.string(), ": is not the vocabulary that the shards of ", shards.string(), " were made with (checksum ", found,
+            ", the manifest says ", manifest.vocabulary.crc32, "): ", difference_of(vocabulary, manifest, shards),
+            is_own ? "\n  do: it was changed after the shards were made: copy it, or the folder, again"
+                   : concat("\n  do: use the vocabulary in the shards' folder, or, where it is a model's own, ",
+                            "make shards of the text with it: bertpretrain_data shard TEXT --vocabulary ", file.string())));
     refuse_other_rules(shards, manifest, file);
 }
 

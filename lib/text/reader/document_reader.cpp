@@ -175,12 +175,15 @@ void DocumentReader::decide(Kind kind, const LayoutSample& sample) {
 }
 
 /// Samples the first file of a kind before those that are read. A reader of all files has decided by it.
-void DocumentReader::sample_first_of(Kind kind, LayoutSamples& samples) {
+/// @returns whether there is one; it may be blank
+bool DocumentReader::sample_first_of(Kind kind, LayoutSamples& samples) {
     for (std::size_t file = 0; file < first_; ++file) {
         Opened opened = open(files_[file]);
         if (!opened.format || opened.format->kind != kind) continue;
-        return sample(opened, sample_bytes, samples);
+        sample(opened, sample_bytes, samples);
+        return true;
     }
+    return false;
 }
 
 std::unique_ptr<DocumentSource> DocumentReader::source_of(Opened opened) {
@@ -190,8 +193,7 @@ std::unique_ptr<DocumentSource> DocumentReader::source_of(Opened opened) {
         std::optional<TextLayout>& decided = layouts_[static_cast<std::size_t>(kind)];
         if (!decided) {
             LayoutSamples samples;
-            sample_first_of(kind, samples);
-            if (samples[static_cast<std::size_t>(kind)].empty()) sample(opened, sample_bytes, samples);
+            if (!sample_first_of(kind, samples)) sample(opened, sample_bytes, samples);
             decide(kind, samples[static_cast<std::size_t>(kind)]);
         }
         layout = *decided;

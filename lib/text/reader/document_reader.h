@@ -96,7 +96,7 @@ private:
     bool read_chunk(DocumentChunk& chunk);
     bool open_next();
     void count_format(const Opened& opened);
-    void sample_first_of(DocumentFormat::Kind kind, LayoutSamples& samples);
+    bool sample_first_of(DocumentFormat::Kind kind, LayoutSamples& samples);
     bool reads_all() const { return first_ == 0 && end_ == files_.size(); }
     void warn_of_odd_files() const;
     void end_file();

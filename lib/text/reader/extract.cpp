@@ -119,7 +119,8 @@ ExtractCounts extract(const ExtractSettings& settings) {
     reader.digest_files();
     ExtractCounts counts;
     const FileDigest digest = write_text_file(
-        settings.output, [&](const WriteText& write) { counts = write_sentences(reader, settings.minimum_sentences, write); });
+        settings.output, [&](const WriteText& write) { counts = write_sentences(reader, settings.minimum_sentences, write); },
+        [&](const FileDigest&) { remove_text_lineage(settings.output); });  // of the text that is replaced
     write_text_lineage(settings.output, digest, reader.digests());
     return counts;
 }

@@ -102,6 +102,7 @@ std::optional<fs::path> text_with_part(const fs::path& file) {
     if (mark == name.npos || !part_of_name(name, name.substr(0, mark + part_mark.size()), record_end)) return std::nullopt;
     std::string begin(record_begin.size(), '\0');
     std::ifstream in(file, std::ios::binary);
+    if (!in) return std::nullopt;  // also an object's address
     in.read(begin.data(), static_cast<std::streamsize>(begin.size()));
     if (in.gcount() != 0 && begin != record_begin) return std::nullopt;  // one that begins is empty for a moment
     return file.parent_path() / name.substr(0, mark);

@@ -25,9 +25,44 @@ namespace fs = std::filesystem;
 /// The records last: join_text() finds what is left by them.
 void remove_parts(const fs::path& output) {
     std::error_code ignored;
-    const std::vector<Part> parts = parts_of_text(output);
+    std::vector<Part> parts = parts_of_text(output);
     for (const Part& part : parts) fs::remove(part_text_file(output, part), ignored);
+    std::ranges::reverse(parts);  // so that a join that is killed here leaves the records of the text's beginning
     for (const Part& part : parts) fs::remove(part_record_file(output, part), ignored);
+}
+
+/// Whether the text begins with the texts of the parts whose records are left, and is these texts if all records are.
+bool is_text_of(const fs::path& output, const std::vector<Part>& left) {
+    const InputFile in(output);
+    std::uint64_t at = 0;
+    for (std::size_t i = 0; i < left.size(); ++i) {
+        const std::optional<ExtractedPart> record = read_extracted_part(output, left[i]);
+        if (left[i].number != static_cast<std::int64_t>(i) + 1 || !record || !record->text) return false;
+        RunningDigest digest;
+        std::string piece;
+        while (digest.bytes() < record->text->bytes) {
+            piece.resize(std::min<std::uint64_t>(std::size_t{1} << 20, record->text->bytes - digest.bytes()));
+            const std::size_t count = in.read_at(at + digest.bytes(), piece.data(), piece.size());
+            if (count == 0) return false;
+            digest.add(std::string_view(piece).substr(0, count));
+        }
+        at += digest.bytes();
+        if (digest.finish("").sha256 != record->text->sha256) return false;
+    }
+    const bool has_all = !left.empty() && std::ssize(left) == left.back().count;
+    return !has_all || at == fs::file_size(output);
+}
+
+/// @throws DataError where OUTPUT is another text than that of its record, or than that of the parts that are left
+void require_joined(const fs::path& output, const std::vector<Part>& left) {
+    const std::optional<FileDigest> recorded = recorded_digest(output);
+    if (recorded ? digest_of_file(output).sha256 != recorded->sha256 : left.empty())
+        throw DataError(concat(output.string(), ": is not the text that was joined (",
+                               recorded ? "its record beside it has another SHA-256" : "it has no record beside it, and no parts",
+                               ")\n  do: remove it, and join its parts again or extract it again"));
+    if (!recorded || !is_text_of(output, left))
+        throw DataError(concat(output.string(), ": exists already, and is not the text of the parts beside it",
+                               "\n  do: move it away to join the parts, or remove the parts"));
 }
 
 /// Returns all parts' records, in order. @throws DataError naming those that are missing or not complete
@@ -106,12 +141,8 @@ ExtractCounts join_text(const fs::path& output) {
     if (!found.empty())
         alone.emplace(part_record_file(output, found.front()),
                       concat(output.string(), ": another process is joining its parts, or making the first one; wait for it"));
-    const std::optional<FileDigest> recorded = fs::is_regular_file(output) ? recorded_digest(output) : std::nullopt;
-    if (recorded) {
-        if (digest_of_file(output).sha256 != recorded->sha256)
-            throw DataError(concat(output.string(),
-                                   ": is not the text that was joined (its record beside it has another SHA-256)",
-                                   "\n  do: remove it, and join its parts again or extract it again"));
+    if (fs::is_regular_file(output)) {
+        require_joined(output, found);
         remove_parts(output);
         log_info(concat(output.string(), ": is complete already"));
         ExtractCounts counts;

@@ -62,6 +62,11 @@ std::vector<FileDigest> origin_of_text(const std::filesystem::path& text, const 
     return {};
 }
 
+void remove_text_lineage(const std::filesystem::path& text) {
+    std::error_code ignored;
+    std::filesystem::remove(lineage_of(text), ignored);
+}
+
 void write_text_lineage(const std::filesystem::path& text, FileDigest digest, std::vector<FileDigest> made_from) {
     digest.file = text.filename().string();
     digest.made_from = std::move(made_from);

@@ -24,6 +24,8 @@ void require_whole_text(const std::filesystem::path& text);
 /// it describes a file with another digest. @throws as recorded_digest()
 std::vector<FileDigest> origin_of_text(const std::filesystem::path& text, const FileDigest& digest);
 
+/// Removes TEXT.lineage.json, if it is there.
+void remove_text_lineage(const std::filesystem::path& text);
 /// Writes TEXT.lineage.json with the digests of the text and of what it was made from. @throws DataError
 void write_text_lineage(const std::filesystem::path& text, FileDigest digest, std::vector<FileDigest> made_from);
 

@@ -205,10 +205,10 @@ void tell_changed_settings(const ResumePoint& point, const RunPlan& plan, bool t
         changed += concat("\n  ", difference.path, ": ", difference.value_a, " in the checkpoint, ", difference.value_b, " now");
     if (changed.empty()) return;
     if (trains) return log_info(concat("settings that change from step ", point.step + 1, " on:", changed));
-    log_warning(
-        concat("the run is complete at step ", point.step, ", and no step of it was trained with these settings:", changed,
-               "\n  they are not used and not recorded\n  do: train on with a larger schedule.total_steps, or train into ",
-               "another folder with --output"));
+    log_warning(concat("the run is complete at step ", point.step,
+                       ", and no step of it was trained with these settings:", changed,
+                       "\n  do: train on with a larger schedule.total_steps, or without schedule.stop_at, or train into another ",
+                       "folder with --output"));
 }
 
 void tell_other_kernels(const ResumePoint& point, const std::string& now) {
