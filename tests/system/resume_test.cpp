@@ -298,7 +298,8 @@ TEST_CASE("a run that resumes with other settings logs which, and from which ste
     CHECK(nlohmann::json::parse(read_text(folder / "run/settings.json")).at("schedule").at("total_steps") == 22);
 }
 
-TEST_CASE("a complete run that is started again evaluates what it had not, as a start of its own, and restores lost settings") {
+TEST_CASE(
+    "a complete run that is started again makes up for a missing evaluation, as a start of its own, and restores lost settings") {
     NEEDS_TRAIN();
     const TemporaryFolder folder;
     const fs::path run = folder / "run";
