@@ -408,8 +408,8 @@ void add_plan_command(CLI::App& app) {
     command
         ->add_option(
             "--world-size", arguments->world_sizes,
-            "Numbers of ranks to plan for. Default: those of 8,16,32,64,128 for which a step has enough sequences; for this "
-            "machine alone, its accelerators")
+            "Numbers of ranks to plan for. Default: those of 8,16,32,64,128 for which a step has enough sequences, or else the "
+            "largest of 4,2,1; for this machine alone, its accelerators")
         ->delimiter(',')
         ->check(CLI::Range(1, 1 << 20));
     command->add_option("--fit", arguments->fit, "A run's folder: use the TFLOP/s and tokens per sequence that it measured");

@@ -28,16 +28,9 @@ void print(const ExtractCounts& counts) {
 }
 
 void print_as_json(const ExtractCounts& counts) {
-    const nlohmann::ordered_json json = {{"documents", counts.pages},
-                                         {"documents_kept", counts.articles},
-                                         {"redirects", counts.redirects},
-                                         {"other_namespaces", counts.other_pages},
-                                         {"too_short", counts.short_articles},
-                                         {"malformed_records", counts.bad_records},
-                                         {"sentences", counts.sentences},
-                                         {"bytes_read", counts.bytes_read},
-                                         {"bytes_written", counts.bytes_written},
-                                         {"seconds", counts.seconds}};
+    nlohmann::ordered_json json;
+    for_each_count(counts, [&](const char* key, const auto& number) { json[key] = number; });
+    json["seconds"] = counts.seconds;
     std::cout << json.dump() << std::endl;
 }
 

@@ -79,7 +79,7 @@ RunHistory read_one(const std::filesystem::path& folder) {
         std::filesystem::exists(paths.events()) ? read_events(paths.events()) : std::vector<RunEvent>{};
     for (const RunEvent& event : events) {
         if (event.samples_per_epoch > 0) run.samples_per_epoch = event.samples_per_epoch;
-        if ((event.name == "start" || event.name == "resume" || event.name == "stop" || event.name == "finish"))
+        if (event.name == "start" || event.name == "resume" || event.name == "stop" || event.name == "finish")
             run.is_finished = event.name == "finish";
     }
     run.held_out = rows_measured(run, events);

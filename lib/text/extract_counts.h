@@ -27,4 +27,18 @@ struct ExtractCounts {
     }
 };
 
+/// Calls visit(KEY, NUMBER) for each number but the seconds, by its key in summaries and records.
+template <class Counts, class Visit>
+void for_each_count(Counts& counts, const Visit& visit) {
+    visit("documents", counts.pages);
+    visit("documents_kept", counts.articles);
+    visit("redirects", counts.redirects);
+    visit("other_namespaces", counts.other_pages);
+    visit("too_short", counts.short_articles);
+    visit("malformed_records", counts.bad_records);
+    visit("sentences", counts.sentences);
+    visit("bytes_read", counts.bytes_read);
+    visit("bytes_written", counts.bytes_written);
+}
+
 }  // namespace bertpretrain

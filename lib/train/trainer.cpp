@@ -469,7 +469,7 @@ void Trainer::restore() {
         if (const std::string sums = sums_of(parts_.plan, parts_.world->route()); !sums.empty()) details["sums"] = sums;
         add_sources(details, parts_.plan.data, *parts_.loader);
         if (parts_.held_out) details["held_out"] = parts_.held_out->fingerprint();
-        // A start without work, which no setting changes, leaves the records as they are. Asked for a step, it cuts them.
+        // A complete run trains nothing: its settings stay those that it was trained with. --resume STEP may cut it back.
         const bool trains = !finished() || parts_.resume.kind == ResumeRequest::Kind::step;
         const bool evaluates = parts_.held_out && step_evaluated_ != step_;
         if (trains || evaluates) records_->event(point ? "resume" : "start", std::move(details));

@@ -25,20 +25,6 @@ constexpr const char* what = "extract --part";
 
 fs::path folder_of(const fs::path& output) { return output.has_parent_path() ? output.parent_path() : fs::path("."); }
 
-/// The numbers of ExtractCounts but for the seconds, by their keys.
-template <class Counts, class Visit>
-void for_each_count(Counts& counts, const Visit& visit) {
-    visit("documents", counts.pages);
-    visit("documents_kept", counts.articles);
-    visit("redirects", counts.redirects);
-    visit("other_namespaces", counts.other_pages);
-    visit("too_short", counts.short_articles);
-    visit("sentences", counts.sentences);
-    visit("malformed_records", counts.bad_records);
-    visit("bytes_read", counts.bytes_read);
-    visit("bytes_written", counts.bytes_written);
-}
-
 std::string text_of(const Part& part, const ExtractedPart& record) {
     Json json = {{"part", part.text()},
                  {"request", record.request},

@@ -56,13 +56,15 @@ bool is_text_of(const fs::path& output, const std::vector<Part>& left) {
 /// @throws DataError where OUTPUT is another text than that of its record, or than that of the parts that are left
 void require_joined(const fs::path& output, const std::vector<Part>& left) {
     const std::optional<FileDigest> recorded = recorded_digest(output);
-    if (recorded ? digest_of_file(output).sha256 != recorded->sha256 : left.empty())
-        throw DataError(concat(output.string(), ": is not the text that was joined (",
-                               recorded ? "its record beside it has another SHA-256" : "it has no record beside it, and no parts",
-                               ")\n  do: remove it, and join its parts again or extract it again"));
+    const auto refuse = [&](const char* why, const char* what_to_do) {
+        throw DataError(concat(output.string(), ": exists already, ", why, "\n  do: ", what_to_do));
+    };
+    if (!recorded && left.empty()) refuse("but has neither parts nor a record beside it", "name the --output of parts");
+    if (recorded && recorded->sha256 != digest_of_file(output).sha256)
+        refuse("but is not the text that was written (its record has another SHA-256)",
+               "remove it, and join its parts again or extract it again");
     if (!recorded || !is_text_of(output, left))
-        throw DataError(concat(output.string(), ": exists already, and is not the text of the parts beside it",
-                               "\n  do: move it away to join the parts, or remove the parts"));
+        refuse("and is not the text of the parts beside it", "move it away to join the parts, or remove the parts");
 }
 
 /// Returns all parts' records, in order. @throws DataError naming those that are missing or not complete

@@ -99,6 +99,16 @@ std::string share_text(const std::vector<std::int64_t>& shares) {
     return join(texts);
 }
 
+ExperimentConfig saved_settings(const ResumePoint& point) {
+    ExperimentConfig saved = facts_of(point).settings;
+    saved.batch.global_batch_size = point.progress.global_batch_sequences;  // older checkpoints may say 0
+    return saved;
+}
+
+std::string in_words(const Difference& difference) {
+    return concat(difference.path, ": ", difference.value_a, " in the checkpoint, ", difference.value_b, " now");
+}
+
 }  // namespace
 
 ResumeRequest ResumeRequest::parse(const std::string& text) {
@@ -176,12 +186,9 @@ std::string changed_shares(const ResumePoint& point, const DataPlan& data) {
 }
 
 void refuse_changed_settings(const ResumePoint& point, const RunPlan& plan, const BatchLoader& data) {
-    ExperimentConfig saved = facts_of(point).settings;
-    saved.batch.global_batch_size = point.progress.global_batch_sequences;  // older checkpoints may say 0
     std::vector<std::string> problems;
-    for (const Difference& difference : fixed_differences(saved, plan.settings))
-        problems.push_back(
-            concat("  ", difference.path, ": ", difference.value_a, " in the checkpoint, ", difference.value_b, " now"));
+    for (const Difference& difference : fixed_differences(saved_settings(point), plan.settings))
+        problems.push_back("  " + in_words(difference));
     if (const std::string& fingerprint = point.progress.data_fingerprint;
         fingerprint != data.fingerprint() && fingerprint != data.earlier_fingerprint())
         problems.push_back(
@@ -198,11 +205,9 @@ void refuse_changed_settings(const ResumePoint& point, const RunPlan& plan, cons
 }
 
 void tell_changed_settings(const ResumePoint& point, const RunPlan& plan, bool trains) {
-    ExperimentConfig saved = facts_of(point).settings;
-    saved.batch.global_batch_size = point.progress.global_batch_sequences;  // older checkpoints may say 0
     std::string changed;
-    for (const Difference& difference : compare_configs(saved, plan.settings))
-        changed += concat("\n  ", difference.path, ": ", difference.value_a, " in the checkpoint, ", difference.value_b, " now");
+    for (const Difference& difference : compare_configs(saved_settings(point), plan.settings))
+        changed += "\n  " + in_words(difference);
     if (changed.empty()) return;
     if (trains) return log_info(concat("settings that change from step ", point.step + 1, " on:", changed));
     log_warning(concat("the run is complete at step ", point.step,
