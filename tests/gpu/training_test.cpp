@@ -27,6 +27,28 @@ double last_held_out_loss(const fs::path& run) {
     return loss;
 }
 
+/// Trains on the CPU. A copy goes on elsewhere from step 9, and on the CPU again from step 15. Checks that their held-out losses
+/// are at most 0.1 % apart at every evaluation.
+void check_that_it_moves(const std::string& environment, const std::string& options) {
+    const TemporaryFolder folder;
+    const fs::path config = write_experiment(
+        folder, {{"evaluation", {{"every_steps", 2}}}, {"training", {{"device", "cpu"}, {"precision", "fp32"}}}});
+    const auto go_on = [&](const std::string& run, const std::string& setup, const std::string& with) {
+        const CommandResult result = run_command("env " + setup + " " + train_command(config, folder / run, with));
+        INFO(result.err);
+        REQUIRE(result.exit_code == 0);
+    };
+    go_on("stays", "", "");
+    fs::copy(folder / "stays", folder / "moves", fs::copy_options::recursive | fs::copy_options::copy_symlinks);
+    go_on("moves", environment, "--resume 9 " + options);
+    go_on("moves", "", "--resume 15");
+    const CommandResult compared =
+        run_command(train_program + " compare --bound 0.001 " + (folder / "stays").string() + " " + (folder / "moves").string());
+    INFO(compared.out + compared.err);
+    CHECK(compared.exit_code == 0);
+    CHECK(numbers_of(folder / "stays") != numbers_of(folder / "moves"));
+}
+
 }  // namespace
 
 TEST_CASE("a run on a GPU that is stopped and resumed gives the numbers of an uninterrupted run", "[gpu]") {
@@ -63,4 +85,14 @@ TEST_CASE("a run on a GPU learns like one on the CPU", "[gpu]") {
     }
     const double here = last_held_out_loss(folder / "cpu"), there = last_held_out_loss(folder / "cuda");
     CHECK(std::abs(there - here) < 0.001 * here);  // same samples and, in fp32, the CPU's dropout masks
+}
+
+TEST_CASE("a run that moves from the CPU to a GPU and back is at most 0.1 % from the one that stays", "[gpu]") {
+    NEEDS_GPU();
+    check_that_it_moves("", "--set training.device=cuda");
+}
+
+TEST_CASE("a run that moves to other kernels and back is at most 0.1 % from the one that stays") {
+    NEEDS_TRAIN();
+    check_that_it_moves("BERTPRETRAIN_CPU_CAPABILITY=reference", "");
 }
