@@ -148,7 +148,8 @@ Ending train_in(const TrainingPhase& phase, const fs::path& record, const Option
         const std::string cause = ending.limit         ? concat("stopped by its limit: ", *ending.limit)
                                   : ending.signal == 0 ? "the run is done"
                                                        : concat("stopped by signal ", ending.signal);
-        limit_leaving(ending.signal == 0 ? seconds_to_report + seconds_to_leave : seconds_to_leave, code, cause);
+        const bool reports = launch.rank == 0 && ending.signal == 0;
+        limit_leaving(reports ? seconds_to_report + seconds_to_leave : seconds_to_leave, code, cause);
         if (launch.rank == 0 && code != 0) record_exit(record, launch, code, cause);
         else if (launch.rank == 0 && ending.limit) record_exit(record, launch, 0, cause);
     }

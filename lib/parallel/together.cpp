@@ -45,4 +45,24 @@ void together(ControlGroup& ranks, const std::function<void()>& body) {
     }
 }
 
+void run_at_first(ControlGroup& ranks, std::chrono::duration<double> between_signs,
+                  const std::function<void(const std::function<void()>& sign_of_life)>& work) {
+    using Clock = std::chrono::steady_clock;
+    if (ranks.rank() != 0) {
+        while (ranks.agree_on_largest(0) != 0) {}
+        return;
+    }
+    std::exception_ptr lost;
+    Clock::time_point last = Clock::now();
+    work([&] {
+        if (lost || Clock::now() - last < between_signs) return;
+        try {
+            ranks.agree_on_largest(1);
+        } catch (const DistributedError&) { lost = std::current_exception(); }
+        last = Clock::now();
+    });
+    if (lost) std::rethrow_exception(lost);
+    ranks.agree_on_largest(0);
+}
+
 }  // namespace bertpretrain

@@ -151,12 +151,13 @@ int Trainer::stop(StopReason reason) {
 
 void Trainer::finish_mirror(const std::function<double()>& end) {
     clock_.enter(Phase::none);
-    saver_.finish_mirror(end);
-    const CheckpointConfig& checkpoint = settings().checkpoint;  // the other ranks wait for rank 0
-    parts_.world->set_timeout(
-        milliseconds(std::max(checkpoint.mirror_seconds, checkpoint.stop_grace_seconds) + settings().parallel.timeout_seconds));
-    parts_.world->barrier();
-    parts_.world->set_timeout(milliseconds(settings().parallel.timeout_seconds));
+    const std::chrono::duration<double> between_signs(settings().parallel.timeout_seconds / 4);
+    run_at_first(*parts_.world, between_signs, [&](const std::function<void()>& sign_of_life) {
+        saver_.finish_mirror([&] {
+            sign_of_life();
+            return end();
+        });
+    });
 }
 
 void Trainer::leave_lost_folder(const std::string& trouble) {

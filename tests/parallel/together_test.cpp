@@ -1,6 +1,7 @@
 #include "parallel/together.h"
 
-#include <mutex>
+#include <atomic>
+#include <chrono>
 
 #include <ATen/ATen.h>
 
@@ -65,4 +66,38 @@ TEST_CASE("memory that runs out on one rank is exit 2 on all ranks, and not an i
     CHECK(thrown[0] == "other std::bad_alloc");
     CHECK(thrown[1].find("2 config error: rank 0: out of memory; use a smaller batch") == 0);
     CHECK(thrown[2] == thrown[1]);
+}
+
+TEST_CASE("the other ranks wait until rank 0's work has ended, and answer its signs of life meanwhile") {
+    std::atomic<bool> is_done = false;
+    std::atomic<int> waited = 0;
+    run_ranks(3, [&](World& world) {
+        run_at_first(world, std::chrono::seconds(0), [&](const std::function<void()>& sign_of_life) {
+            for (int i = 0; i < 5; ++i) sign_of_life();  // each returns when all ranks have answered
+            is_done = true;
+        });
+        if (is_done) ++waited;
+    });
+    CHECK(waited == 3);
+}
+
+TEST_CASE("rank 0 ends its work also where another rank is lost meanwhile, and then throws") {
+    bool is_done = false, has_thrown = false;
+    CHECK_THROWS_AS(run_ranks(2,
+                              [&](World& world) {
+                                  if (world.rank() == 1) throw DataError("lost");
+                                  try {
+                                      run_at_first(world, std::chrono::seconds(0),
+                                                   [&](const std::function<void()>& sign_of_life) {
+                                                       for (int i = 0; i < 3; ++i) sign_of_life();
+                                                       is_done = true;
+                                                   });
+                                  } catch (const DistributedError&) {
+                                      has_thrown = true;
+                                      throw;
+                                  }
+                              }),
+                    Error);
+    CHECK(is_done);
+    CHECK(has_thrown);
 }

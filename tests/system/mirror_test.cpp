@@ -89,3 +89,31 @@ TEST_CASE("a mirror that fails is a warning and an event, and a stop waits for i
     CHECK(missing_words(read_text(run / "events.jsonl"), {"mirror_failed"}) == "");
     CHECK(complete_checkpoints(run) > 0);
 }
+
+TEST_CASE("at the end the other ranks wait for a slow mirror, but no longer than the timeout for a rank 0 that hangs") {
+    NEEDS_TRAIN();
+    const ObjectServer server;
+    NEEDS_OBJECT_SERVER(server);
+    const TemporaryFolder folder;
+    server.set_faults(R"([{"fault": "503", "method": "PUT", "contains": "step_00000020"}])");
+    const std::string options = concat(to_mirror, "--local-ranks 2 --set parallel.timeout_seconds=2 ");
+    const fs::path config = write_experiment(folder, {{"evaluation", {{"every_steps", 0}}}}), slow = folder / "slow";
+    const CommandResult slow_end =
+        run_command(server.environment() + train_command(config, slow, options + "--set checkpoint.mirror_seconds=5"));
+    INFO(slow_end.err);
+    CHECK(slow_end.exit_code == 0);
+    CHECK(has_event(slow, "finish", 20));
+
+    const fs::path hangs = folder / "hangs";
+    const std::string other_mirror = "--set checkpoint.mirror=s3://bucket/other ";
+    Process process(server.environment() + train_command(config, hangs, options + other_mirror));
+    REQUIRE(wait_until(process, [&] { return has_event(hangs, "finish", 20); }));
+    const auto ranks = children_of(process.pid());
+    REQUIRE(ranks.size() == 2);
+    ::kill(ranks.front(), SIGSTOP);
+    const bool left = wait_until(process, [&] { return children_of(process.pid()).size() <= 1; });
+    CHECK(left);
+    ::kill(ranks.front(), SIGKILL);
+    CHECK(process.wait() == 5);
+    CHECK(complete_checkpoints(hangs) > 0);
+}
