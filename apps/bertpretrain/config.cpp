@@ -24,7 +24,9 @@
 #include "plan/pipeline_config.h"
 #include "plan/resolve.h"
 #include "plan/training_phases.h"
+#include "storage/remote_address.h"
 #include "telemetry/run_paths.h"
+#include "text/reader/input_files.h"
 
 namespace bertpretrain {
 namespace {
@@ -150,8 +152,10 @@ void add_resolve_command(CLI::App& config) {
 
 /// A table or JSONL needs the field that `embed` reads by default, because a pipeline has no --text-field.
 void check_embedding_text(const std::string& text, const std::string& file) {
+    if (is_remote_address(text)) return;
+    const std::vector<std::filesystem::path> files = input_files({text});
     try {
-        check_embed_input(text);
+        for (const std::filesystem::path& one : files) check_embed_input(one);
     } catch (const DataError& error) {
         throw ConfigError(concat(file, ": embedding.text: ", error.what(),
                                  "\n  do: for a pipeline, write one text per line, or name the field \"text\", ",

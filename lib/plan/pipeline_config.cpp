@@ -10,6 +10,7 @@
 #include "core/files/local_path.h"
 #include "plan/experiment_config.h"
 #include "storage/object_url.h"
+#include "storage/remote_address.h"
 
 namespace bertpretrain {
 namespace {
@@ -105,8 +106,8 @@ void check_pipeline_paths(const PipelineConfig& pipeline, const fs::path& file) 
     };
     const std::string& held_out = pipeline.evaluation.held_out_shards;
     if (!is_object_url(held_out) && !fs::is_directory(held_out)) refuse("evaluation.held_out_shards", held_out, "folder");
-    if (const auto& text = pipeline.embedding.text; text && (!fs::exists(*text) || fs::is_directory(*text)))
-        refuse("embedding.text", *text, "file");
+    if (const auto& text = pipeline.embedding.text; text && !is_remote_address(*text) && !fs::exists(*text))
+        refuse("embedding.text", *text, "file or folder");
     refusals.throw_if_any();
 }
 

@@ -79,7 +79,9 @@ struct PipelineEmbedding {
 
     static void describe(auto& self, auto&& field) {
         field("text", self.text, any,
-              "File with a text per line, which each generation embeds (vectors.npy). JSONL and tables need the field \"text\". "
+              "File with a text per line, or a folder or address of such files, which each generation embeds (vectors.npy). "
+              "JSONL and "
+              "tables need the field \"text\". "
               "null: none.");
         field("vectors", self.vectors, one_of({"mean", "cls", "pooled"}),
               "The vector of a line. mean: the mean over all tokens. cls: the first token's. pooled: the pooler's output.");
@@ -125,7 +127,7 @@ struct PipelineConfig {
 /// @throws ConfigError that lists everything that is wrong, or says how to translate a file of shell assignments
 PipelineConfig load_pipeline(const std::filesystem::path& file);
 
-/// Checks that evaluation.held_out_shards, unless it is in an object store, and embedding.text are there.
+/// Checks that evaluation.held_out_shards and embedding.text are there, unless they are addresses.
 /// @param file named in messages  @throws ConfigError that lists what is missing
 void check_pipeline_paths(const PipelineConfig& pipeline, const std::filesystem::path& file);
 

@@ -97,9 +97,11 @@ TEST_CASE("a pipeline's held-out shards and its texts to embed must be there, un
     const std::string is_there = folder.path().string(), text = (folder / "texts.txt").string();
     CHECK(message(is_there, text) == "");
     CHECK(message("s3://bucket/shards", text) == "");
+    CHECK(message("s3://bucket/shards", "s3://bucket/texts/") == "");
+    CHECK(message(is_there, is_there) == "");
     CHECK(contains(message("nowhere", is_there),
                    "evaluation.held_out_shards = \"nowhere\": is no folder; check the path. A relative path"));
-    CHECK(contains(message("nowhere", is_there), "embedding.text = \"" + is_there + "\": is no file; check the path"));
+    CHECK(contains(message(is_there, "none.txt"), "embedding.text = \"none.txt\": is no file or folder; check the path"));
 }
 
 TEST_CASE("a pipeline's experiment is checked with its changes, before any stage runs") {
