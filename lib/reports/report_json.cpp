@@ -36,6 +36,19 @@ nlohmann::ordered_json summary_of(const RunHistory& run) {
     return json;
 }
 
+/// Every evaluation, in order: {"step", "mlm_loss"}.
+nlohmann::ordered_json held_out_curve(const RunHistory& run) {
+    auto curve = nlohmann::ordered_json::array();
+    for (const EvaluationRecord& one : run.metrics.evaluations) curve.push_back({{"step", one.step}, {"mlm_loss", one.mlm_loss}});
+    return curve;
+}
+
+/// The value of a setting; null where the run has none. @param text as setting_differences() writes it
+nlohmann::ordered_json setting_json(const std::string& text) {
+    const auto value = nlohmann::ordered_json::parse(text, nullptr, false);
+    return value.is_discarded() ? nlohmann::ordered_json() : value;
+}
+
 nlohmann::ordered_json reached_json(const RunHistory& run, const ReportChoices& choices) {
     const auto reached = first_reached(run, *choices.target);
     if (!reached) return nullptr;
@@ -56,7 +69,9 @@ nlohmann::ordered_json report_json(const std::vector<RunHistory>& runs, const Re
     const std::vector<ScalingPoint> points = scaling_points(runs);
     for (std::size_t i = 0; i < runs.size(); ++i) {
         nlohmann::ordered_json one = summary_of(runs[i]);
-        for (std::size_t row = 1; row < differences.size(); ++row) one["settings"][differences[row][0]] = differences[row][i + 1];
+        for (std::size_t row = 1; row < differences.size(); ++row)
+            one["settings"][differences[row][0]] = setting_json(differences[row][i + 1]);
+        one["held_out_curve"] = held_out_curve(runs[i]);
         if (choices.target) {
             one["target"] = reached_json(runs[i], choices);
             one["target_measured"] = is_measured(runs[i], *choices.target);

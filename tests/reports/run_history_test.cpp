@@ -186,6 +186,21 @@ TEST_CASE("the report's JSON has the table's figures as numbers, and null for wh
     CHECK(run.at("total_steps") == 20);
     CHECK(run.at("accelerator_seconds").get<double>() == 2 * run.at("seconds").get<double>());
     CHECK(run.at("target").at("step") == 6);
+    CHECK(run.at("held_out_curve").size() == 2);
+    CHECK(run.at("held_out_curve").at(1).at("step") == 10);
+    CHECK(run.at("held_out_curve").at(1).at("mlm_loss").get<double>() == Approx(4.3));
     choices.target = Target::parse("mlm_loss=0.1");
     CHECK(report_json(runs, choices).at("runs").at(0).at("target").is_null());
+}
+
+TEST_CASE("the report's JSON has the settings that differ as values, and null for one that a run does not have") {
+    const TemporaryFolder folder;
+    for (const char* name : {"a", "b"}) write_run(folder / name, 1, 4);
+    write_text(folder / "a/settings.json", R"({"optimizer": {"learning_rate": 0.001}, "path": "x", "list": [1, 2]})");
+    write_text(folder / "b/settings.json", R"({"optimizer": {"learning_rate": 0.002}, "path": "y", "flag": true})");
+    const auto runs = report_json(read_runs({(folder / "a").string(), (folder / "b").string()}), {}).at("runs");
+    CHECK(runs.at(0).at("settings") ==
+          nlohmann::ordered_json::parse(R"({"flag": null, "list": [1, 2], "optimizer.learning_rate": 0.001, "path": "x"})"));
+    CHECK(runs.at(1).at("settings") ==
+          nlohmann::ordered_json::parse(R"({"flag": true, "list": null, "optimizer.learning_rate": 0.002, "path": "y"})"));
 }
