@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <iostream>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -17,7 +18,9 @@
 #include "checkpoint/checkpoint_files.h"
 #include "checkpoint/checkpoint_store.h"
 #include "checkpoint/find_weights.h"
+#include "checkpoint/lineage.h"
 #include "core/error.h"
+#include "core/files/file_digest.h"
 #include "core/files/files.h"
 #include "core/output/log.h"
 #include "core/strings.h"
@@ -30,6 +33,7 @@
 #include "inference/sentence_settings.h"
 #include "parallel/together.h"
 #include "plan/device_choice.h"
+#include "plan/shared_text.h"
 #include "shards/check/vocabulary_match.h"
 #include "shards/manifest.h"
 #include "shards/remote_folder.h"
@@ -93,6 +97,21 @@ std::vector<NamedFolder> own_shards(const LoadedModel& model) {
         if (!is_object_url(source.folder) && !fs::exists(source.folder))
             throw ConfigError(
                 concat(model.folder.string(), ": the shards of its run, ", source.folder, ", were not found", advice));
+    return folders;
+}
+
+/// The folders of training shards that a checkpoint records, as far as they are still there unchanged.
+std::vector<FolderManifest> recorded_training(const fs::path& checkpoint) {
+    std::vector<FolderManifest> folders;
+    try {
+        if (!fs::exists(checkpoint / lineage_file)) return folders;
+        for (const DataLineage& data : read_lineage(checkpoint / lineage_file).data) {
+            const fs::path file = fs::path(data.folder) / manifest_name;
+            if (data.use == "training" && data.manifest && fs::exists(file) &&
+                digest_of_file(file).sha256 == data.manifest->sha256)
+                folders.push_back({data.folder, *read_manifest(data.folder)});
+        }
+    } catch (const DataError&) {}  // the lineage only adds a warning here
     return folders;
 }
 
@@ -169,6 +188,10 @@ private:
         if (!model.vocabulary.empty()) refuse_other_vocabulary(shards, model.vocabulary);
         const ModelShape shape = shape_of(model.config);
         const auto manifest = read_manifest(shards);
+        if (manifest && arguments_.kind == "held_out" && world_.rank() == 0)
+            for (const std::string& warning :
+                 warn_of_shared_text(recorded_training(model.folder), {{sources_.front().folder, *manifest}}))
+                if (warned_.insert(warning).second) log_warning(warning);
         const std::int64_t length = manifest ? manifest->settings.sequence_length : trained_length(model);
         if (length > shape.longest_sequence)
             throw ConfigError(concat(sources_.front().folder, ": rows are ", length, " tokens long, but ", model.folder.string(),
@@ -206,6 +229,7 @@ private:
     std::vector<NamedFolder> sources_;
     std::unique_ptr<EvaluationBatches> batches_;
     LabelledTexts task_;
+    std::set<std::string> warned_;
 };
 
 /// @throws NumbersError if a checkpoint is worse than the baseline by more than the tolerance

@@ -145,4 +145,9 @@ TEST_CASE("a run is warned of held-out shards that were made of its own text wit
     CHECK(warned.exit_code == 0);
     CHECK(missing_words(warned.err, {"the held-out rows of " + other, "were made of the same text"}) == "");
     CHECK(train(config, folder / "apart").err.find("same text") == std::string::npos);
+    const CommandResult measured =
+        run_command("env OMP_NUM_THREADS=1 " + train_program + " evaluate " + (folder / "apart").string() + " --shards " + other);
+    CHECK(measured.exit_code == 0);
+    CHECK(missing_words(measured.err, {"the held-out rows of " + other, "were made of the same text"}) == "");
+    CHECK(evaluate((folder / "apart").string(), "").err.find("same text") == std::string::npos);
 }
