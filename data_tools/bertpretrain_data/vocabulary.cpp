@@ -12,6 +12,7 @@
 #include "core/threads/threads.h"
 #include "input_options.h"
 #include "text/reader/read_text.h"
+#include "text/reader/text_lineage.h"
 #include "tokens/models/vocabulary_casing.h"
 #include "tokens/models/words.h"
 #include "tokens/training/byte_pair_training.h"
@@ -157,7 +158,9 @@ void run_byte_level(const VocabularyRequest& request) {
     const auto count = request.keeps_white_space ? count_kept_byte_level_words : count_byte_level_words;
     const WordCounts counts = count(request.texts, trained_byte_level(), request.threads, request.reading);
     report_counts(request, counts);
-    write_atomically(request.output, train_byte_pairs(counts, {request.training.size, request.training.min_frequency}));
+    const std::string definition = train_byte_pairs(counts, {request.training.size, request.training.min_frequency});
+    remove_text_lineage(request.output);  // of a file that is replaced
+    write_atomically(request.output, definition);
     const std::int64_t tokens = Vocabulary::read(request.output).size();
     warn_if_short(request, tokens);
     report_written(request, tokens);
@@ -173,6 +176,7 @@ void run(const VocabularyRequest& request) {
         report_counts(request, counts);
     }
     const Vocabulary vocabulary = request.extended.empty() ? trained(request, counts) : extended(request, counts, casing);
+    remove_text_lineage(request.output);  // of a file that is replaced
     vocabulary.write(request.output);
     write_vocabulary_record(request.output, casing);
     report_written(request, vocabulary.size());

@@ -50,7 +50,7 @@ TEST_CASE("extract records the digests of its inputs as they are stored, and of 
         settings.inputs = {folder / "out.txt"};
         settings.output = folder / "again.txt";
         CHECK_THROWS_WITH(extract(settings), Catch::Contains("out.txt.lineage.json says that it was written with") &&
-                                                 Catch::Contains("do: copy the text again"));
+                                                 Catch::Contains("do: copy the file again"));
         CHECK_FALSE(std::filesystem::exists(folder / "again.txt"));
         write_text(folder / "out.txt", std::string(digest.bytes - 2, 'x') + ".\n");
         CHECK_NOTHROW(extract(settings));

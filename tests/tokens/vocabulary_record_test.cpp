@@ -40,6 +40,17 @@ TEST_CASE("a vocabulary's record says its casing until the file changes") {
     CHECK_THROWS_AS(chosen(file, true), ConfigError);
 }
 
+TEST_CASE("a vocabulary that is shorter than its record says is refused, because its last tokens are missing") {
+    const TemporaryFolder folder;
+    const auto file = folder / "suomi.txt";
+    write_text(file, tokens());
+    write_vocabulary_record(file, Casing::cased);
+    write_text(file, tokens().substr(0, tokens().find("taloaaa\n")));
+    CHECK_THROWS_WITH(Vocabulary::read(file), Catch::Contains(" bytes, but suomi.txt.lineage.json says"));
+    std::filesystem::remove(folder / "suomi.txt.lineage.json");
+    CHECK_NOTHROW(Vocabulary::read(file));
+}
+
 TEST_CASE("the casing of a published vocab.txt is the one that tokenizer_config.json beside it records") {
     const TemporaryFolder folder;
     const auto file = folder / "vocab.txt", config = folder / "tokenizer_config.json";

@@ -50,7 +50,7 @@ void require_whole_text(const std::filesystem::path& text) {
     const auto shown = [](std::uint64_t size) { return with_thousands(static_cast<std::int64_t>(size)); };
     throw DataError(concat(text.string(), ": has ", shown(bytes), " bytes, but ", lineage_of(text).filename().string(),
                            " says that it was written with ", shown(recorded->bytes),
-                           "\n  do: copy the text again, or remove that record if you have shortened the text yourself"));
+                           "\n  do: copy the file again, or remove that record if you have shortened the file yourself"));
 }
 
 std::vector<FileDigest> origin_of_text(const std::filesystem::path& text, const FileDigest& digest) {

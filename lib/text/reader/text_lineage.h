@@ -16,7 +16,7 @@ inline constexpr std::string_view text_lineage_ending = ".lineage.json";
 /// takes a request or two. @throws DistributedError where the store cannot be reached
 std::optional<FileDigest> recorded_digest(const std::filesystem::path& text);
 
-/// Refuses a text on this machine that is shorter than its record says: a copy that broke off.
+/// Refuses a text or vocabulary on this machine that is shorter than its record says: a copy that broke off.
 /// @throws DataError naming both sizes
 void require_whole_text(const std::filesystem::path& text);
 

@@ -6,6 +6,7 @@
 #include "text/content/byte_order_mark.h"
 #include "text/formats/foreign_file.h"
 #include "text/reader/read_text.h"
+#include "text/reader/text_lineage.h"
 
 namespace bertpretrain {
 
@@ -27,6 +28,7 @@ std::string read_tokenizer_file(const std::filesystem::path& file) {
         const std::string why = not_local(file.string());
         throw DataError(concat(file.string(), ": ", why.empty() ? concat("does not exist, expected ", expected) : why));
     }
+    require_whole_text(file);
     std::string content = read_file(file);
     if (content.starts_with("#version")) throw DataError(concat(file.string(), half_of_tokenizer));
     if (tokenizer_kind(content) == TokenizerKind::token_list)

@@ -17,7 +17,7 @@ inline constexpr std::string_view token_list_name = "vocab.txt", tokenizer_json_
 std::filesystem::path tokenizer_in_folder(const std::filesystem::path& folder);
 
 /// Returns the content of a tokenizer's file. @throws DataError if it cannot be read, or is a folder, a Git LFS pointer or
-/// another file that is known to be no tokenizer (foreign_file.h)
+/// another file that is known to be no tokenizer (foreign_file.h), or shorter than the record beside it says
 std::string read_tokenizer_file(const std::filesystem::path& file);
 
 /// Returns what an export carries of a tokenizer's file: its bytes, but a list of tokens as UTF-8 without a byte order mark,
