@@ -117,7 +117,12 @@ TEST_CASE("parts of different text or settings, and shards that changed, are not
     REQUIRE(corpus.shard("out", "--part 1/2").exit_code == 0);
     const CommandResult other = corpus.shard("out", "--part 2/2 --seed 7");
     CHECK(other.exit_code == 2);
-    CHECK(contains(other.err, "was made of other text, or with other settings"));
+    CHECK(contains(other.err, "made_2_of_2.json: differs from made_1_of_2.json: settings.seed is 7, expected 12345"));
+    const CommandResult two = corpus.shard("out", "--part 2/2 --best-fit --objective mlm --duplicate-factor 7");
+    CHECK(contains(two.err, "settings.best_fit is true, expected null; settings.duplicate_factor is 7, expected 5; "));
+    write_text(corpus.folder / "text.txt", read_text(corpus.folder / "text.txt") + "w1 w2 .\n");
+    CHECK(contains(corpus.shard("out", "--part 2/2").err,
+                   "made_2_of_2.json: differs from made_1_of_2.json: the text is another one"));
     CHECK(corpus.shard("out", "--part 2/3").exit_code == 2);
     CHECK(corpus.shard("out").exit_code == 2);
 
@@ -126,7 +131,7 @@ TEST_CASE("parts of different text or settings, and shards that changed, are not
         fs::copy(file.path(), corpus.folder / "out" / file.path().filename(), fs::copy_options::overwrite_existing);
     const CommandResult mixed = corpus.join("out");
     CHECK(mixed.exit_code == 3);
-    CHECK(contains(mixed.err, "made_2_of_2.json: was made of other text"));
+    CHECK(contains(mixed.err, "made_2_of_2.json: differs from made_1_of_2.json: settings.seed is 7, expected 12345"));
     CHECK_FALSE(fs::exists(corpus.folder / "out/manifest.json"));
 
     REQUIRE(corpus.shard("changed", "--part 1/2").exit_code == 0);

@@ -51,9 +51,8 @@ void require_same_request(const fs::path& folder, const std::vector<PartRecord>&
     for (std::int64_t i = 1; i < count; ++i)
         if (const PartRecord& record = records[static_cast<std::size_t>(i)];
             record.makes != records.front().makes || record.label_counts.size() != records.front().label_counts.size())
-            throw DataError(concat((folder / BuildPart{{i + 1, count}}.record_file()).string(),
-                                   ": was made of other text, or with ", "other settings or another vocabulary, than ",
-                                   BuildPart{{1, count}}.record_file(),
+            throw DataError(concat((folder / BuildPart{{i + 1, count}}.record_file()).string(), ": differs from ",
+                                   BuildPart{{1, count}}.record_file(), ": ", difference(record, records.front()),
                                    "\n  do: make this part again with the command of part 1"));
 }
 

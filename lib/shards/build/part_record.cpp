@@ -1,10 +1,13 @@
 #include "shards/build/part_record.h"
 
+#include <algorithm>
+
 #include <nlohmann/json.hpp>
 
 #include "core/error.h"
 #include "core/files/files.h"
 #include "core/files/sha256.h"
+#include "core/strings.h"
 
 namespace bertpretrain {
 
@@ -27,6 +30,29 @@ void write_part(const std::filesystem::path& folder, const BuildPart& part, cons
                                          {"manifest", manifest_json(record.manifest)},
                                          {"label_counts", record.label_counts}};
     write_atomically(folder / part.record_file(), json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+}
+
+std::string difference(const PartRecord& found, const PartRecord& expected) {
+    const auto request = [](const PartRecord& record) {
+        const nlohmann::json manifest = manifest_json(record.manifest);
+        return nlohmann::json{{"settings", manifest.at("settings")},
+                              {"vocabulary", manifest.at("vocabulary")},
+                              {"rules_version", record.manifest.rules_version},
+                              {"shards", record.files.size()}}
+            .flatten();
+    };
+    const nlohmann::json ours = request(found), theirs = request(expected);
+    nlohmann::json names = ours;
+    names.update(theirs);
+    std::vector<std::string> differences;
+    for (const auto& [pointer, value] : names.items()) {
+        const nlohmann::json here = ours.value(pointer, nlohmann::json()), there = theirs.value(pointer, nlohmann::json());
+        if (here == there) continue;
+        std::string name = pointer.substr(1);
+        std::ranges::replace(name, '/', '.');
+        differences.push_back(concat(name, " is ", here.dump(), ", expected ", there.dump()));
+    }
+    return differences.empty() ? "the text is another one" : join(differences, "; ");
 }
 
 std::string digest_of_request(const Manifest& manifest, const std::vector<FileDigest>& texts,

@@ -31,6 +31,10 @@ std::optional<PartRecord> read_part(const std::filesystem::path& folder, const B
 /// Writes the record atomically. @throws DataError
 void write_part(const std::filesystem::path& folder, const BuildPart& part, const PartRecord& record);
 
+/// Returns what differs between two requests (`makes`), as the end of a message: "settings.seed is 7, expected 12", else "the
+/// text is another one".
+std::string difference(const PartRecord& found, const PartRecord& expected);
+
 /// @param manifest its settings, vocabulary and version of the rules count  @param texts their digests count, their names do not
 /// @param files the names of all parts' shards
 std::string digest_of_request(const Manifest& manifest, const std::vector<FileDigest>& texts,

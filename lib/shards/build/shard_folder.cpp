@@ -94,8 +94,9 @@ void require_same_build(const fs::path& folder, const BuildPart& part, const Par
                        ", which was not completed\n  do: choose another --output, or remove this folder"));
         const std::optional<PartRecord> theirs = read_part(folder, other);
         require(other == part || !theirs || theirs->makes == record.makes,
-                concat((folder / other.record_file()).string(), ": was made of other text, or with other settings or another ",
-                       "vocabulary\n  do: give all parts the same text and options, or choose another --output"));
+                concat((folder / part.record_file()).string(), ": differs from ", other.record_file(), ": ",
+                       theirs ? difference(record, *theirs) : "",
+                       "\n  do: give all parts the same text, vocabulary and options, or choose another ", "--output"));
     }
 }
 
