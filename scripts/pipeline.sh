@@ -159,7 +159,7 @@ nothing_new() {
 list_texts() {
   local -x LC_ALL=C
   [[ -d $data_text_folder ]] || { say "$config: data.text_folder = $data_text_folder is no folder; a relative path starts at $PWD"; exit 3; }
-  find -L "$data_text_folder" -mindepth 1 -name '.*' -prune -o -type f -printf '%s %T@ %P\0' |
+  find -L "$data_text_folder" -mindepth 1 \( -name '.*' -o -name '*.partial' -o -name '*.incomplete' -o -name '*.crdownload' \) -prune -o -type f -printf '%s %T@ %P\0' |
     sed -z 's/\\/\\\\/g; s/\n/\\n/g' | tr '\0' '\n' | sort
 }
 

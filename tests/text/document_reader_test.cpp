@@ -343,6 +343,18 @@ TEST_CASE("an editor's copies of a text are not read as texts, and other odd nam
     CHECK(names == std::vector<std::string>{"#1", "a.txt", "b~c", "c#"});
 }
 
+TEST_CASE("an unfinished file or folder below a folder is not read, but may be given itself") {
+    const TemporaryFolder folder;
+    for (const char* name : {"a.txt", "b.txt.partial", "c.incomplete", "d.crdownload", "partial"})
+        write_text(folder / name, "One.\n");
+    std::filesystem::create_directory(folder / "vectors.npy.partial");
+    write_text(folder / "vectors.npy.partial" / "text", "One.\n");
+    std::vector<std::string> names;
+    for (const auto& file : input_files({folder.path()})) names.push_back(file.filename().string());
+    CHECK(names == std::vector<std::string>{"a.txt", "partial"});
+    CHECK(documents_in({folder / "b.txt.partial"}).size() == 1);
+}
+
 TEST_CASE("a link in a folder that leads to no file is refused, unless it is hidden") {
     const TemporaryFolder folder;
     write_text(folder / "a", "One.\n");

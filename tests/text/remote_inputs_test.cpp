@@ -54,8 +54,8 @@ public:
 TEST_CASE("a prefix of a bucket names the files that a local folder of the same names has, in the same order") {
     NEEDS_OBJECT_SERVER(bucket());
     const TemporaryFolder folder;
-    for (const std::string name :
-         {"b.txt", "a/2", "a/10", "a-b", ".hidden", "c/.git/x", "d.txt~", "#e#", "b.txt.lineage.json", "a/z/y"}) {
+    for (const std::string name : {"b.txt", "a/2", "a/10", "a-b", ".hidden", "c/.git/x", "d.txt~", "#e#", "b.txt.lineage.json",
+                                   "a/z/y", "f.partial", "g.incomplete/h"}) {
         std::filesystem::create_directories((folder / name).parent_path());
         write_text(folder / name, "x");
         put("names/" + name, "x");

@@ -10,6 +10,7 @@
 
 #include "core/error.h"
 #include "core/files/local_path.h"
+#include "core/output/log.h"
 #include "storage/remote_address.h"
 #include "storage/remote_object.h"
 #include "text/content/byte_source.h"
@@ -34,15 +35,27 @@ void refuse_loop(const fs::path& link, const fs::path& top) {
     }
 }
 
+void warn_of_unfinished(const fs::path& folder, const std::vector<fs::path>& unfinished) {
+    if (unfinished.empty()) return;
+    log_warning(
+        concat(folder.string(), ": ", unfinished.front().string(),
+               unfinished.size() > 1 ? concat(" and ", unfinished.size() - 1, " more are") : " is",
+               " not read, because the name marks what is not finished\n  do: let the program that writes it end, or run ",
+               "it again if it was interrupted; what is complete all the same needs another name"));
+}
+
 /// Links to files and folders are followed.
 std::vector<fs::path> files_below(const fs::path& folder) {
-    std::vector<fs::path> files;
+    std::vector<fs::path> files, unfinished;
     try {
         for (fs::recursive_directory_iterator entry(folder, fs::directory_options::follow_directory_symlink), end; entry != end;
              ++entry) {
             const std::string name = entry->path().filename().string();
             const bool is_hidden = is_hidden_input(name);
-            if (is_hidden && entry->is_directory()) entry.disable_recursion_pending();
+            const bool is_unfinished = !is_hidden && is_unfinished_input(name);
+            if (is_unfinished) unfinished.push_back(entry->path());
+            if ((is_hidden || is_unfinished) && entry->is_directory()) entry.disable_recursion_pending();
+            else if (is_unfinished) continue;
             else if (!is_hidden && entry->is_regular_file() && !is_lineage_record(name)) files.push_back(entry->path());
             else if (!is_hidden && entry->is_symlink() && !entry->exists())
                 throw DataError(concat(entry->path().string(), ": is a link to a file that is missing, ",
@@ -52,6 +65,7 @@ std::vector<fs::path> files_below(const fs::path& folder) {
     } catch (const fs::filesystem_error& error) {
         throw DataError(concat(folder.string(), ": cannot be listed (", error.code().message(), "); nothing has been written"));
     }
+    warn_of_unfinished(folder, unfinished);
     if (files.empty()) throw DataError(concat(folder.string(), ": is a folder without files; nothing has been written"));
     std::sort(files.begin(), files.end());
     return files;

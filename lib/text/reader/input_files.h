@@ -8,7 +8,8 @@
 namespace bertpretrain {
 
 /// Returns `inputs` in order, with each folder replaced by all files below it, sorted by path, but not hidden ones (".name"),
-/// editors' copies and records of lineage (text_lineage.h). So are addresses of folders in a store (remote_inputs.h).
+/// editors' copies, unfinished files (input_names.h; with a warning) and records of lineage (text_lineage.h). So are addresses
+/// of folders in a store (remote_inputs.h).
 /// Standard input ("-") is kept.
 /// @throws DataError when an input does not exist, a folder has no files, or a file marks a part of a text that has not been
 /// joined; for addresses what remote_inputs() throws

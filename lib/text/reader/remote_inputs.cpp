@@ -19,7 +19,7 @@ bool is_left_out(std::string_view name) {
     if (name.empty() || name.ends_with('/') || is_lineage_record(name)) return true;  // a slash: what consoles make as a folder
     for (;;) {
         const std::size_t slash = name.find('/');
-        if (is_hidden_input(name.substr(0, slash))) return true;
+        if (is_hidden_input(name.substr(0, slash)) || is_unfinished_input(name.substr(0, slash))) return true;
         if (slash == name.npos) return false;
         name.remove_prefix(slash + 1);
     }
