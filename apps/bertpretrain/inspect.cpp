@@ -19,10 +19,12 @@
 #include "config/read.h"
 #include "config/write.h"
 #include "core/error.h"
+#include "core/files/files.h"
 #include "core/output/displayable.h"
 #include "core/output/table.h"
 #include "core/strings.h"
 #include "plan/experiment_config.h"
+#include "shards/manifest.h"
 #include "telemetry/run_paths.h"
 
 namespace bertpretrain {
@@ -218,7 +220,21 @@ void print_lineage(const std::filesystem::path& path, bool as_json) {
                                "\n  do: restore the files that were used, or do not rely on this lineage"));
 }
 
+/// @throws ConfigError when the path leads to shards
+void refuse_shards(const std::filesystem::path& path) {
+    std::vector<std::filesystem::path> files = {path};
+    if (std::filesystem::is_directory(path)) files = list_files(path, {".h5", ".hdf5"});
+    if (std::ranges::none_of(files, [](const auto& file) { return shard_kind(file).has_value(); })) return;
+    const std::string name = displayable(path.string());
+    throw ConfigError(concat(name, ": ", std::filesystem::is_directory(path) ? "is a folder of shards" : "is a shard",
+                             ", expected a checkpoint or a file of weights\n  do: run `bertpretrain_data check ",
+                             std::filesystem::is_directory(path) ? name : displayable(path.parent_path().string()),
+                             "`, which reports what shards contain, or `bertpretrain_data show ", name,
+                             "`, which prints their rows"));
+}
+
 void inspect(const InspectArguments& arguments) {
+    refuse_shards(arguments.path);
     require_no_phases(arguments.path);
     const auto steps = step_folders(arguments.path);
     if (arguments.lineage)

@@ -14,6 +14,7 @@ void add_tokenize_command(CLI::App& app);
 void add_shard_command(CLI::App& app);
 void add_join_command(CLI::App& app);
 void add_check_command(CLI::App& app);
+void add_show_command(CLI::App& app);
 
 /// Adds `--rules`, which several commands share. @param rules holds the default and receives the value
 inline CLI::Option* add_rules_option(CLI::App& command, std::string& rules) {

@@ -18,6 +18,7 @@ int main(int argc, char** argv) {
     bertpretrain::add_shard_command(app);
     bertpretrain::add_join_command(app);
     bertpretrain::add_check_command(app);
+    bertpretrain::add_show_command(app);
     bertpretrain::add_program_options(app, {});
     return bertpretrain::run_guarded([&] { return bertpretrain::parse_and_run(app, argc, argv); });
 }

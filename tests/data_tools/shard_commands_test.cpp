@@ -1,6 +1,7 @@
 // The subcommands `shard` and `check` as a user runs them.
 
 #include <map>
+#include <sstream>
 
 #include <nlohmann/json.hpp>
 
@@ -45,6 +46,13 @@ public:
 
     TemporaryFolder folder;
 };
+
+std::vector<std::string> lines_of(const std::string& text) {
+    std::istringstream in(text);
+    std::vector<std::string> lines;
+    for (std::string line; std::getline(in, line);) lines.push_back(line);
+    return lines;
+}
 
 }  // namespace
 
@@ -128,7 +136,7 @@ TEST_CASE("parts of shards with and without white space are not joined") {
     REQUIRE(run_command(corpus.shard(part + "1/2 --keep-white-space", "bpe.json")).exit_code == 0);
     const auto other = run_command(corpus.shard(part + "2/2", "bpe.json"));
     CHECK(other.exit_code == 2);
-    CHECK(contains(other.err, "was made of other text, or with other settings"));
+    CHECK(contains(other.err, "settings.keep_white_space is null, expected true"));
 }
 
 TEST_CASE("shard --allow-empty makes no shards of inputs without a document and ends with 0, but refuses damaged ones") {
@@ -433,4 +441,51 @@ TEST_CASE("check --html writes one self-contained page with histograms and probl
     CHECK(contains(read_text(page_file), "&lt;b&gt;_training_.h5: "));
     CHECK_FALSE(contains(read_text(page_file), "<b>"));
     CHECK(run_command(corpus.check("--html " + corpus.path("absent/page.html"))).exit_code == 3);
+}
+
+TEST_CASE("show prints a shard's rows as tokens with what is masked, as text and as JSON") {
+    const Corpus corpus;
+    REQUIRE(run_command(corpus.shard("--shards 1 --held-out-fraction 0 --name tiny")).exit_code == 0);
+    const std::string show = program + " show " + corpus.path("out");
+    const std::vector<std::string> names = lines_of(read_text(corpus.folder / "vocabulary.txt"));
+    const ShardRows rows = ShardReader(corpus.folder / "out/tiny_training_0000.h5").read(0, 4);
+    const auto printed = run_command(show + "/tiny_training_0000.h5 --row 1 --rows 3 --json");
+    REQUIRE(printed.exit_code == 0);
+    const std::vector<std::string> objects = lines_of(printed.out);
+    REQUIRE(objects.size() == 3);
+    for (std::size_t row = 1; row < 4; ++row) {
+        const auto json = nlohmann::json::parse(objects[row - 1]);
+        CHECK(json["row"] == row);
+        CHECK(json["is_random_next"] == (rows.next_sentence_labels_R[row] == 1));
+        for (std::size_t t = 0; t < json["tokens"].size(); ++t)
+            CHECK(json["tokens"][t] == names.at(static_cast<std::size_t>(rows.input_ids_RS[row * 32 + t])));
+        std::size_t masked = 0;
+        while (masked < 5 && rows.masked_lm_positions_RP[row * 5 + masked] > 0) ++masked;
+        REQUIRE(json["masked"].size() == masked);
+        for (std::size_t m = 0; m < masked; ++m) {
+            CHECK(json["masked"][m]["position"] == rows.masked_lm_positions_RP[row * 5 + m]);
+            CHECK(json["masked"][m]["token"] == names.at(static_cast<std::size_t>(rows.masked_lm_ids_RP[row * 5 + m])));
+        }
+    }
+    const auto text = run_command(show);
+    CHECK(text.exit_code == 0);
+    CHECK(contains(text.out, "tiny_training_0000.h5 row 0: "));
+    CHECK(contains(text.out, " -> [MASK]}"));
+    CHECK(contains(text.out, "\n[CLS] "));
+}
+
+TEST_CASE("show prints ids without a vocabulary, one line per packed document, and refuses rows and folders that are not there") {
+    const Corpus corpus;
+    REQUIRE(run_command(corpus.shard("--objective mlm --best-fit --shards 1 --held-out-fraction 0")).exit_code == 0);
+    const std::string show = program + " show " + corpus.path("out");
+    const auto packed = run_command(show + " --rows 1 --json");
+    CHECK(nlohmann::json::parse(packed.out)["documents"].size() >= 1);
+    std::filesystem::remove(corpus.folder / "out/vocab.txt");
+    CHECK(contains(run_command(show).out, "\n2 "));  // the id of [CLS]
+    const auto beyond = run_command(show + " --row 100000");
+    CHECK(beyond.exit_code == 2);
+    CHECK(contains(beyond.err, "has rows 0 to "));
+    CHECK(run_command(program + " show " + corpus.path("gone")).exit_code == 3);
+    std::filesystem::create_directory(corpus.folder / "empty");
+    CHECK(contains(run_command(program + " show " + corpus.path("empty")).err, "is a folder without shards"));
 }
