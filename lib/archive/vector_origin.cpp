@@ -9,6 +9,7 @@
 #include "core/error.h"
 #include "core/files/files.h"
 #include "core/files/input_file.h"
+#include "core/foreign_json.h"
 #include "core/output/log.h"
 
 namespace bertpretrain {
@@ -43,7 +44,7 @@ ordered_json description_of(const fs::path& npy, const MatrixShape& shape) {
 std::map<std::string, std::string> attributes_beside(const fs::path& npy, const MatrixShape& shape) {
     const fs::path file = origin_beside(npy);
     if (!fs::is_regular_file(file)) return {};
-    const ordered_json origin = ordered_json::parse(read_file(file), nullptr, false);
+    const auto origin = parse_foreign_json<ordered_json>(read_file(file));
     const bool is_complete = origin.is_object() && origin.contains("file") && origin.contains("origin") &&
                              origin["file"].is_object() && origin["origin"].is_object();
     if (is_complete && origin["file"] == description_of(npy, shape)) return attributes_of(origin["origin"]);

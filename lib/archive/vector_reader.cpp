@@ -75,7 +75,7 @@ public:
 private:
     /// Returns the header's dictionary, and sets begin_ to the offset after it.
     std::string header() {
-        constexpr std::size_t fixed_bytes = 12, longest = 1 << 16;
+        constexpr std::size_t fixed_bytes = 12, longest = 4096;  // a longer one describes no matrix of numbers
         unsigned char start[fixed_bytes] = {};
         const std::size_t got = file_.read_at(0, reinterpret_cast<char*>(start), fixed_bytes);
         if (got < fixed_bytes || std::memcmp(start, "\x93NUMPY", 6) != 0 || start[6] < 1 || start[6] > 3)

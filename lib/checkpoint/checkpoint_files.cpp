@@ -14,6 +14,7 @@
 #include "core/error.h"
 #include "core/files/disk.h"
 #include "core/files/files.h"
+#include "core/foreign_json.h"
 
 namespace bertpretrain {
 namespace fs = std::filesystem;
@@ -134,7 +135,7 @@ void write_mark(const fs::path& folder, const CompleteMark& mark) {
 nlohmann::json read_json(const fs::path& file) {
     const MappedFile mapped(file);
     const auto* begin = reinterpret_cast<const char*>(mapped.bytes().data());
-    nlohmann::json json = nlohmann::json::parse(begin, begin + mapped.bytes().size(), nullptr, false);
+    auto json = parse_foreign_json({begin, mapped.bytes().size()});
     if (json.is_discarded()) throw CheckpointError(concat(file.string(), ": damaged: it is not JSON"));
     return json;
 }

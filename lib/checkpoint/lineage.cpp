@@ -7,6 +7,7 @@
 #include "checkpoint/checkpoint_files.h"
 #include "core/error.h"
 #include "core/files/files.h"
+#include "core/foreign_json.h"
 #include "shards/manifest.h"
 
 namespace bertpretrain {
@@ -84,7 +85,7 @@ std::string lineage_text(const Lineage& lineage) {
 Lineage read_lineage(const fs::path& file) { return parse_lineage(read_file(file), file.string()); }
 
 Lineage parse_lineage(const std::string& text, const std::string& where) {
-    const json document = json::parse(text, nullptr, false);
+    const auto document = parse_foreign_json(text);
     try {
         if (const int version = document.at("format_version").get<int>(); version > lineage_version)
             throw DataError(concat(where, ": has format_version ", version, ", this program supports up to ", lineage_version,

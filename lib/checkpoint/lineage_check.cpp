@@ -10,6 +10,7 @@
 #include "checkpoint/lineage.h"
 #include "core/error.h"
 #include "core/files/files.h"
+#include "core/foreign_json.h"
 
 namespace bertpretrain {
 namespace {
@@ -69,7 +70,7 @@ void compare_predecessors(LineageCheck& check, const Lineage& lineage, const fs:
 
 void compare_export(LineageCheck& check, const fs::path& output) {
     const fs::path file = record_of_export(output, export_record), origin = record_of_export(output, lineage_file);
-    const nlohmann::json document = nlohmann::json::parse(read_file(file), nullptr, false);
+    const auto document = parse_foreign_json(read_file(file));
     try {
         for (const FileDigest& exported : read_digests(document.at("files"), file.string()))
             check.compare("exported", fs::is_directory(output) ? output / exported.file : output, exported);

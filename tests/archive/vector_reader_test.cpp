@@ -99,6 +99,9 @@ TEST_CASE("a damaged file of vectors is refused by its name") {
     huge.replace(huge.find("(5, 3)"), 6, "(5,99)");
     write_text(folder / "huge.npy", huge);
     CHECK(refused_vectors(folder / "huge.npy").find("expected those of 5 x 99 numbers") != std::string::npos);
+    const std::string long_header(60'000, '{');
+    write_text(folder / "header.npy", std::string("\x93NUMPY\x01\x00\x60\xea", 10) + long_header);
+    CHECK(refused_vectors(folder / "header.npy").find("has a header of 60000 bytes") != std::string::npos);
     write_text(folder / "text.h5", "no h5");
     CHECK(refused_vectors(folder / "text.h5").find("text.h5: cannot be read") != std::string::npos);
     CHECK(refused_vectors(folder / "missing.npy").find("missing.npy") != std::string::npos);

@@ -80,6 +80,17 @@ TEST_CASE("letters that ignore case are refused where one character is equal to 
                                        "s", "s", "t"});
 }
 
+TEST_CASE("groups that are nested without an end are refused, however deep they are") {
+    const auto nested = [](std::size_t groups) {
+        std::string expression;
+        for (std::size_t i = 0; i < groups; ++i) expression += "(?:";
+        return expression + "a" + std::string(groups, ')');
+    };
+    CHECK(matches_of(nested(50), "aa") == Words{"a", "a"});
+    for (const std::size_t groups : {std::size_t{51}, std::size_t{100'000}})
+        CHECK_THROWS_WITH(SplitPattern(nested(groups), "test"), Contains("a group nested so deep"));
+}
+
 TEST_CASE("a lookahead that is optional is refused, as in oniguruma, but not one with characters after it") {
     for (const char* expression : {"a(?:b|(?!c))?", "a(?:(?=b))?", "a(?:b|(?:(?!c)(?=d)))?"})
         CHECK_THROWS_WITH(SplitPattern(expression, "test"), Contains("an optional lookahead"));

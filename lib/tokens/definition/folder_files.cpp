@@ -10,6 +10,7 @@
 #include "config/foreign_fields.h"
 #include "core/error.h"
 #include "core/files/files.h"
+#include "core/foreign_json.h"
 #include "tokens/definition/tokenizer_config_fields.h"
 
 namespace bertpretrain {
@@ -62,7 +63,7 @@ TokenizerFiles::TokenizerFiles(fs::path folder) : folder_(std::move(folder)) {
 
 Json TokenizerFiles::read(const char* name) const {
     if (!fs::exists(folder_ / name)) return Json::object();
-    Json json = Json::parse(read_file(folder_ / name), nullptr, false);
+    auto json = parse_foreign_json<Json>(read_file(folder_ / name));
     if (!json.is_object()) refuse(name, "is damaged: expected a JSON object");
     return json;
 }

@@ -92,6 +92,8 @@ private:
     PatternTerm parse_group() {
         take("(");
         PatternTerm term{.kind = PatternTerm::Kind::group};
+        constexpr int most_groups = 50;  // of published tokenizers: two
+        if (++open_groups_ > most_groups) refuse("a group nested so deep");
         const bool ignored_case = ignores_case_;
         if (take("?i:")) ignores_case_ = true;
         else if (take("?=")) term.kind = PatternTerm::Kind::ahead;
@@ -99,6 +101,7 @@ private:
         else if (!take("?:") && is_at("?")) refuse("this kind of group");
         term.inside = parse_alternatives();
         if (!take(")")) refuse("a group without \")\"");
+        --open_groups_;
         ignores_case_ = ignored_case;
         return term;
     }
@@ -251,6 +254,7 @@ private:
     std::string_view text_;
     const std::string& where_;
     std::size_t position_ = 0;
+    int open_groups_ = 0;
     bool ignores_case_ = false;
     char letter_before_ = 0;  ///< in (?i:...), the ASCII letter directly before; groups do not matter
 };

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/error.h"
+#include "core/foreign_json.h"
 #include "tokens/definition/added_token_list.h"
 #include "tokens/definition/json_part.h"
 #include "tokens/definition/token_roles.h"
@@ -41,7 +42,7 @@ std::vector<AddedToken> read_added_tokens(const JsonPart& part, const std::vecto
 }  // namespace
 
 TokenizerDefinition read_tokenizer_json(std::string_view content, const std::string& where) {
-    const nlohmann::json json = nlohmann::json::parse(content, nullptr, false);
+    const auto json = parse_foreign_json(content);
     if (json.is_discarded()) throw DataError(concat(where, ": is damaged JSON, expected a tokenizer.json"));
     const JsonPart file(json, where);
     const bool is_list_of_ids =

@@ -6,6 +6,7 @@
 
 #include "core/error.h"
 #include "core/files/files.h"
+#include "core/foreign_json.h"
 #include "tokens/definition/added_token_list.h"
 #include "tokens/definition/folder_files.h"
 #include "tokens/definition/read_definition.h"
@@ -40,7 +41,7 @@ const std::vector<std::pair<std::string, std::string>> bert_roles{
 
 /// Refuses a tokenizer.json that splits words in another way than RobertaTokenizer and GPT2Tokenizer do.
 void check_byte_level_steps(const TokenizerFiles& files) {
-    const auto json = nlohmann::json::parse(read_file(files.folder() / tokenizer_json_name), nullptr, false);
+    const auto json = parse_foreign_json(read_file(files.folder() / tokenizer_json_name));
     if (!json.is_object()) return;  // refused where it is read
     const auto part = [&](const char* name) { return json.value(name, nlohmann::json()); };
     const nlohmann::json splitter = part("pre_tokenizer"), model = part("model");
@@ -82,7 +83,7 @@ TokenizerClass class_of(const TokenizerFiles& files, const std::string& token_fi
 /// Returns a tokenizer.json of WordPiece with BERT's normalizer and pre-tokenizer in place of others, which transformers'
 /// BertTokenizer does not use. Returns other content unchanged.
 std::string with_bert_steps(const std::string& content, const TokenizerFiles& files, FolderTokenizer& tokenizer) {
-    auto json = nlohmann::json::parse(content, nullptr, false);
+    auto json = parse_foreign_json(content);
     const auto type_of = [](const nlohmann::json& part) { return part.is_object() ? part.value("type", "") : ""; };
     if (!json.is_object() || !json.contains("model") || type_of(json["model"]) != "WordPiece") return content;
     const bool lowers = files.flag("do_lower_case", true);
