@@ -11,6 +11,7 @@
 #include "archive/text_ids.h"
 #include "core/error.h"
 #include "core/files/disk.h"
+#include "core/output/displayable.h"
 #include "shards/hdf5_handle.h"
 
 namespace bertpretrain {
@@ -58,7 +59,13 @@ bool write_ids(hid_t hdf5, std::int64_t rows, const fs::path& ids) {
     hsize_t start[] = {0};
     for (std::vector<std::string> some = in.next(ids_per_write); !some.empty(); some = in.next(ids_per_write)) {
         std::vector<const char*> texts;
-        for (const std::string& id : some) texts.push_back(id.c_str());
+        for (const std::string& id : some) {
+            if (id.find('\0') != std::string::npos)
+                throw DataError(concat("the id \"", displayable(id),
+                                       "\" has a NUL, at which texts in an h5 file end\n  do: write ",
+                                       ".npy, or name another --id-field"));
+            texts.push_back(id.c_str());
+        }
         const hsize_t count[] = {texts.size()};
         const Hdf5Handle memory(H5Screate_simple(1, count, nullptr));
         H5Sselect_hyperslab(space.get(), H5S_SELECT_SET, start, nullptr, count, nullptr);

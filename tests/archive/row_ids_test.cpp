@@ -58,3 +58,11 @@ TEST_CASE("ids of any rows are read from .npy and .h5, and their first differenc
     CHECK(ids_of_rows(folder / "a.npy", 5000, {0}).empty());
     CHECK_FALSE(first_id_difference(folder / "a.npy", folder / "order.h5", 5000));
 }
+
+TEST_CASE("an id with a NUL is refused where it would be cut, in an h5 file, and kept as it is elsewhere") {
+    const TemporaryFolder folder;
+    const std::vector<std::string> ids{std::string("a\0b", 3), std::string("a\0c", 3)};
+    CHECK_THROWS_WITH(write_with_ids(folder / "a.h5", ids), Catch::Contains("the id \"a\\x00b\" has a NUL"));
+    write_with_ids(folder / "a.npy", ids);
+    CHECK(ids_of_rows(folder / "a.npy", 2, {1}).at(1) == ids[1]);
+}
