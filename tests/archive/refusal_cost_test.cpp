@@ -98,7 +98,8 @@ Cost cost_of(const std::filesystem::path& file) {
     return cost;
 }
 
-/// Checks that the content is refused for this reason, in less than a second of CPU time and 100 MB.
+/// Checks that the content is refused for this reason, in less than a second of CPU time and 150 MB: the budget of 40 MiB
+/// (unpickler_values.h) takes up to 100 MB with what the allocator adds, and not the same in each process.
 void check_refused(const std::string& content, const std::string& why) {
     const TemporaryFolder folder;
     write_text(folder / "hostile.pt", content);
@@ -107,7 +108,7 @@ void check_refused(const std::string& content, const std::string& why) {
     CHECK_THAT(cost.message, Says(why));
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // they take several times of both
     CHECK(cost.cpu_seconds < 1);
-    CHECK(cost.megabytes < 100);
+    CHECK(cost.megabytes < 150);
 #endif
 }
 
