@@ -1,6 +1,7 @@
 // bertpretrain evaluate CHECKPOINT... --shards DIR --probe TSV
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <iostream>
 #include <memory>
@@ -242,6 +243,14 @@ void refuse_regression(const EvaluateArguments& arguments, const std::vector<Mea
                                       fixed(100 * arguments.tolerance, 2), " %"));
 }
 
+/// @throws NumbersError naming a checkpoint whose loss is not finite
+void refuse_not_finite(const std::vector<Measured>& curve) {
+    for (const Measured& one : curve)
+        if (one.record && !std::isfinite(one.record->mlm_loss))
+            throw NumbersError(concat(one.name, ": its mlm_loss is not finite\n  do: check that the model is undamaged and was ",
+                                      "trained without diverging"));
+}
+
 int run(const EvaluateArguments& arguments) {
     const Launch launch = read_launch();
     if (const auto code = run_as_local_ranks(arguments.local_ranks, launch)) return *code;
@@ -264,6 +273,7 @@ int run(const EvaluateArguments& arguments) {
     }
     if (leads && !arguments.json)
         std::cout << (alone ? one_as_table(curve.front(), measuring.task()) : curve_as_table(curve)) << std::flush;
+    refuse_not_finite(curve);
     if (baseline) refuse_regression(arguments, curve, *baseline);
     return 0;
 }

@@ -63,9 +63,14 @@ std::vector<PredictedText> predict_masked(const Model& model, const Tokenizer& t
             throw ConfigError(concat(where, ": line ", i + 1, " has ", predicted.back().ids.size(), " tokens with the special ",
                                      "ones at both ends, but the model has ", longest, " positions\n  do: shorten the line"));
     }
-    for (PredictedText& text : predicted) {
-        const at::Tensor logits_MV = model.logits(batch_of(text, device)).mlm_MV;
-        const at::Tensor probabilities_MV = logits_MV.cpu().to(at::kDouble).softmax(1).contiguous();
+    for (std::size_t i = 0; i < predicted.size(); ++i) {
+        PredictedText& text = predicted[i];
+        const at::Tensor logits_MV = model.logits(batch_of(text, device)).mlm_MV.cpu().to(at::kDouble);
+        if (!at::isfinite(logits_MV).all().item<bool>())
+            throw NumbersError(concat(where, ": line ", i + 1,
+                                      ": the model's scores for it are not finite\n  do: check that the ",
+                                      "model is undamaged and was trained without diverging"));
+        const at::Tensor probabilities_MV = logits_MV.softmax(1).contiguous();
         for (std::int64_t m = 0; m < probabilities_MV.size(0); ++m)
             text.guesses.push_back(most_probable(probabilities_MV[m], count));
     }

@@ -28,7 +28,8 @@ struct PredictedText {
 /// Checks all texts, then predicts each on its own, so that the others do not change its numbers.
 /// @param texts each is one segment  @param where the texts' name in messages, such as a file
 /// @param count guesses per [MASK], at least 1; at most the model's vocabulary is returned
-/// @throws ConfigError naming the line of a text that has no [MASK], or more tokens than the model has positions
+/// @throws ConfigError naming the line of a text that has no [MASK], or more tokens than the model has positions; NumbersError
+/// naming the line for which the model's scores are not finite
 std::vector<PredictedText> predict_masked(const Model& model, const Tokenizer& tokenizer, at::Device device,
                                           const std::vector<std::string>& texts, std::int64_t count, const std::string& where);
 

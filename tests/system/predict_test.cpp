@@ -100,3 +100,21 @@ TEST_CASE("predict warns of words that the model reads as [UNK]") {
     CHECK(unknown.exit_code == 0);
     CHECK(unknown.err.find("1 of the 3 tokens are [UNK], for example in \"the [MASK] of \u6f22\"") != std::string::npos);
 }
+
+TEST_CASE("predict and evaluate end with exit 6 where the model gives no finite numbers") {
+    NEEDS_TRAIN();
+    if (run_command(PYTHON " -c 'import torch'").exit_code != 0) SKIP_TEST(skip::no_oracle, "no Python with torch");
+    const TemporaryFolder folder;
+    copy_finished_run(folder / "run");
+    const std::string step = (folder / "run/checkpoints/step_00000018").string();
+    REQUIRE(run_command(PYTHON " tests/system/spoil_weights.py " + step + " 3e38").exit_code == 0);
+    const std::vector<std::string> commands{"predict " + step + " 'The [MASK] waits.'",
+                                            "predict --json " + step + " 'The [MASK] waits.'",
+                                            "evaluate " + step + " --shards " + sample_data().shards.string()};
+    for (const std::string& command : commands) {
+        const CommandResult refused = run_command(train_program + " " + command);
+        CAPTURE(command, refused.err);
+        CHECK(refused.exit_code == 6);
+        CHECK(missing_words(refused.err, {"not finite", "do: check that the model is undamaged"}) == "");
+    }
+}
