@@ -54,7 +54,10 @@ const nlohmann::json megatron_defaults{{"vocab_size", 29056},
 
 /// What model_type roberta changes in the meaning of fields.
 std::span<const ForeignField> roberta_fields() {
-    static constexpr auto fields = std::to_array<ForeignField>({{"pad_token_id", ForeignField::Effect::refused, "[1]"}});
+    static constexpr auto fields = std::to_array<ForeignField>({
+        {"hidden_act", ForeignField::Effect::refused, R"(["gelu", "gelu_python"])"},  // the MLM head's is gelu in any case
+        {"pad_token_id", ForeignField::Effect::refused, "[1]"},
+    });
     static_assert(roberta_padding == 1);
     return fields;
 }
