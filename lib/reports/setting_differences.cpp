@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include <nlohmann/json.hpp>
 
+#include "core/concat.h"
 #include "core/files/files.h"
 #include "core/strings.h"
 #include "telemetry/run_paths.h"
@@ -23,13 +25,25 @@ void add_values(const nlohmann::json& object, const std::string& prefix, Values&
     }
 }
 
-/// Returns nothing for a run whose settings cannot be read.
-Values values_of(const RunHistory& run) {
+/// Returns nothing for a folder whose settings cannot be read.
+Values values_in(const std::filesystem::path& folder) {
     Values values;
     try {
-        add_values(nlohmann::json::parse(read_file(RunPaths(run.parts.front()).settings())), "", values);
+        add_values(nlohmann::json::parse(read_file(RunPaths(folder).settings())), "", values);
     } catch (const std::exception&) { values.clear(); }
     return values;
+}
+
+/// A setting that is not the same in all phases of a run has a value for each: "PHASE.setting".
+Values values_of(const RunHistory& run) {
+    Values all;
+    std::map<std::string, std::set<std::string>> different;  // values by setting
+    for (const std::filesystem::path& part : run.parts)
+        for (const auto& [path, value] : values_in(part)) different[path].insert(value);
+    for (const std::filesystem::path& part : run.parts)
+        for (const auto& [path, value] : values_in(part))
+            all[different[path].size() == 1 ? path : concat(part.filename().string(), ".", path)] = value;
+    return all;
 }
 
 }  // namespace

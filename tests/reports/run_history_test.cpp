@@ -173,6 +173,24 @@ TEST_CASE("settings that differ between runs are listed with each run's value, o
     CHECK(shortened_rows(differences({"c", "d"}))[1][1].size() == 60);
 }
 
+TEST_CASE("a setting that differs in a later phase alone is listed with its phase") {
+    const TemporaryFolder folder;
+    std::vector<RunHistory> runs;
+    for (const std::string name : {"a", "b"}) {
+        write_run(folder / name, 1, 5);
+        runs.push_back(read_run(folder / name));
+        runs.back().parts = {folder / name / "short", folder / name / "long"};
+        for (const auto& part : runs.back().parts) {
+            std::filesystem::create_directories(part);
+            const bool is_other = name == "b" && part.filename() == "long";
+            write_text(part / "settings.json", is_other ? R"({"rate": 2, "seed": 1})" : R"({"rate": 1, "seed": 1})");
+        }
+    }
+    using Rows = std::vector<std::vector<std::string>>;
+    CHECK(setting_differences(runs) ==
+          Rows{{"setting", "a", "b"}, {"long.rate", "-", "2"}, {"rate", "1", "-"}, {"short.rate", "-", "1"}});
+}
+
 TEST_CASE("the report's JSON has the table's figures as numbers, and null for what is not known") {
     const TemporaryFolder folder;
     write_run(folder / "a", 2, 10);
