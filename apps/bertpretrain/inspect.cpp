@@ -86,9 +86,11 @@ nlohmann::ordered_json tensor_json(const std::string& name, std::string_view typ
     return {{"name", printable(name, 200)}, {"type", type}, {"shape", shape}};
 }
 
-/// JSON with an escape for every byte that could control a terminal or is not UTF-8: its text comes from a file.
+/// JSON of ASCII characters only, in which no text of a file can control a terminal.
 std::string safe_json(const nlohmann::ordered_json& json) {
-    return displayable(json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace), "\n") + "\n";
+    std::string text = json.dump(2, ' ', /*ensure_ascii=*/true, nlohmann::json::error_handler_t::replace) + "\n";
+    for (std::size_t at = 0; (at = text.find('\x7f', at)) != std::string::npos;) text.replace(at, 1, "\\u007f");
+    return text;
 }
 
 void print_checkpoint_json(const CheckpointReader& reader) {

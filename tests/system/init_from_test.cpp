@@ -323,6 +323,10 @@ TEST_CASE("inspect verifies every checkpoint of a run, and names the damaged one
     CHECK(missing_words(file.out, {"state.exp_avg_sq.cls.predictions.bias", "float32", "[800]", "step", "20"}) == "");
     CHECK(inspect(finished_run().run / "checkpoints/step_00000020/optimizer.pt", "--verify").exit_code == 0);
     CHECK(inspect(folder / "none", "").exit_code == checkpoint_exit);
+    const fs::path named = folder / "a\x7f\xc2\x85z";
+    copy_finished_run(named);
+    CHECK(json::parse(inspect(named, "--json").out).at("checkpoint") == (named / "checkpoints/step_00000020").string());
+    CHECK(json::parse(inspect(named, "--lineage --json").out).at("files").size() > 3);
     const CommandResult shards = inspect(sample_data().shards, "");
     CHECK(shards.exit_code == 2);
     CHECK(missing_words(shards.err, {"is a folder of shards", "`bertpretrain_data check " + sample_data().shards.string()}) ==
