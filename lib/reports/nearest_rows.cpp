@@ -72,6 +72,9 @@ public:
         : vectors_(vectors), settings_(settings), columns_(static_cast<std::size_t>(vectors.shape().columns)) {
         if (settings.centers) find_center();
         for (const NearestQuery& query : queries) {
+            if (!std::ranges::all_of(query.vector, [](float value) { return std::isfinite(value); }))
+                throw DataError(concat("the vector of query ", own_rows_.size(), ", from 0, has a number that is not finite",
+                                       "\n  do: make the queries' vectors again"));
             own_rows_.push_back(query.own_row);
             prepared_.insert(prepared_.end(), query.vector.begin(), query.vector.end());
             prepare(std::span(prepared_).last(columns_));

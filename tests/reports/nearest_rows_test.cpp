@@ -121,6 +121,13 @@ TEST_CASE("rows with a lower score than the least one are left out, also where f
     CHECK(nearest_rows(matrix, {{query, -1}}, settings).front().size() == 2);
 }
 
+TEST_CASE("a query that is not finite is named, and not taken for a row of the vectors") {
+    const Matrix matrix(5, 3, true);
+    const std::vector<float> good{1, 2, 3}, bad{1, std::numeric_limits<float>::quiet_NaN(), 3};
+    CHECK_THROWS_WITH(nearest_rows(matrix, {{good, -1}, {bad, -1}}, {Similarity::dot, 2, false, 1}),
+                      Catch::Contains("the vector of query 1, from 0, has a number that is not finite"));
+}
+
 TEST_CASE("a row that is not finite is named") {
     Matrix matrix(300, 3, true);
     matrix.values[3 * 211 + 1] = std::numeric_limits<float>::quiet_NaN();
