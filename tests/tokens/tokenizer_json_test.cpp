@@ -46,6 +46,7 @@ TEST_CASE("a byte-level BPE with a part that is not understood is refused by tha
         {"/model/merges/0", "x yz", "\"xyz\", which model.vocab lacks"},
         {"/model/vocab/a", 1, "the same id 1"},
         {"/model/vocab/a", -1, "expected an integer from 0"},
+        {"/model/vocab/a", 99'000'000, "the id 99000000, expected an integer from 0 to 10"},
         {"/normalizer",
          {{"type", "Precompiled"}, {"precompiled_charsmap", "?"}},
          "normalizer.precompiled_charsmap: is damaged, expected Base64"},

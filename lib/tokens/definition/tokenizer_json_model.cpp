@@ -40,10 +40,13 @@ std::vector<std::string> read_tokens(const JsonPart& vocab) {
     if (!vocab.value().is_object() || vocab.value().empty())
         vocab.refuse("must be an object of tokens with their ids, and not empty");
     std::vector<std::string> tokens(vocab.value().size());
+    // A few ids may be unused. One that leaves most of them out is damage, and would take memory for all of them.
+    const std::int64_t most_ids = std::min<std::int64_t>(most_token_ids, 16 * std::ssize(tokens) + 100'000);
     for (const auto& [token, value] : vocab.value().items()) {
         const std::int64_t id = value.is_number_integer() ? value.get<std::int64_t>() : -1;
-        if (id < 0 || id >= most_token_ids)
-            vocab.refuse(concat("gives the token \"", token, "\" the id ", value.dump(), ", expected an integer from 0"));
+        if (id < 0 || id >= most_ids)
+            vocab.refuse(concat("gives the token \"", token, "\" the id ", value.dump(), ", expected an integer from 0 to ",
+                                most_ids - 1, ", because there are ", tokens.size(), " tokens"));
         if (token.empty()) vocab.refuse(concat("has an empty token, with id ", id));
         if (tokens.size() <= static_cast<std::size_t>(id)) tokens.resize(static_cast<std::size_t>(id) + 1);
         std::string& place = tokens[static_cast<std::size_t>(id)];
