@@ -24,7 +24,7 @@ nlohmann::ordered_json summary_of(const RunHistory& run) {
                                    {"best_held_out_mlm_loss", nullptr},
                                    {"held_out_rows", nullptr},
                                    {"sequences_per_second", steady_rate(run)},
-                                   {"model_tflops_per_second", last.model_tflops_per_second},
+                                   {"model_tflops_per_second", steady_tflops(run)},
                                    {"seconds", spent.seconds},
                                    {"accelerator_seconds", spent.accelerator_seconds},
                                    {"restarts", run.restarts()},

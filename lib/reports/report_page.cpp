@@ -143,9 +143,8 @@ std::vector<std::vector<std::string>> summary_rows(const std::vector<RunHistory>
         const StepRecord& last = run.metrics.steps.back();
         const Spent spent = spent_until(run, INFINITY);
         rows.push_back({run.name, std::to_string(run.sessions.back().ranks), steps_text(run), with_thousands(last.samples),
-                        fixed(last_training_loss(run), 4), held_out[i], fixed(steady_rate(run), 2),
-                        fixed(last.model_tflops_per_second, 3), duration_text(spent.seconds),
-                        duration_text(spent.accelerator_seconds), std::to_string(run.restarts()),
+                        fixed(last_training_loss(run), 4), held_out[i], fixed(steady_rate(run), 2), fixed(steady_tflops(run), 3),
+                        duration_text(spent.seconds), duration_text(spent.accelerator_seconds), std::to_string(run.restarts()),
                         fixed(100 * time_shares(run).utilisation(), 1) + " %"});
         if (probed) rows.back().push_back(probe_text(last_probe(run)));
     }

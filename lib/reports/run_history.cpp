@@ -189,14 +189,22 @@ Spent spent_until(const RunHistory& run, double time) {
     return spent;
 }
 
-double steady_rate(const RunHistory& run) {
-    std::vector<double> rates;
+namespace {
+
+/// The median of a number over the last session's steps, without the first fifth of them; over all steps if it has none yet.
+double steady(const RunHistory& run, double StepRecord::*number) {
+    std::vector<double> values;
     for (const StepRecord& step : run.metrics.steps)
-        if (step.step > run.sessions.back().first_step) rates.push_back(step.sequences_per_second);
-    if (rates.empty())  // the last session has no step yet
-        for (const StepRecord& step : run.metrics.steps) rates.push_back(step.sequences_per_second);
-    return median({rates.begin() + static_cast<std::ptrdiff_t>(rates.size() / 5), rates.end()});
+        if (step.step > run.sessions.back().first_step) values.push_back(step.*number);
+    if (values.empty())
+        for (const StepRecord& step : run.metrics.steps) values.push_back(step.*number);
+    return median({values.begin() + static_cast<std::ptrdiff_t>(values.size() / 5), values.end()});
 }
+
+}  // namespace
+
+double steady_rate(const RunHistory& run) { return steady(run, &StepRecord::sequences_per_second); }
+double steady_tflops(const RunHistory& run) { return steady(run, &StepRecord::model_tflops_per_second); }
 
 double last_training_loss(const RunHistory& run) {
     const auto& steps = run.metrics.steps;

@@ -55,6 +55,8 @@ Spent spent_until(const RunHistory& run, double time);
 /// Returns the median of sequences per second over the last session's steps, without the first fifth of them. Uses all steps if
 /// the last session has none.
 double steady_rate(const RunHistory& run);
+/// The same of the model's TFLOP/s.
+double steady_tflops(const RunHistory& run);
 
 /// Returns the mean MLM loss over the last tenth of the steps, at most 100, because a single step is too noisy.
 double last_training_loss(const RunHistory& run);
