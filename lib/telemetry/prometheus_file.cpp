@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <cstdio>
+#include <utility>
 
 #include "core/error.h"
 #include "core/files/files.h"
@@ -73,14 +74,15 @@ std::string PrometheusFile::text() const {
 }
 
 void PrometheusFile::write() {
-    if (is_broken_) return;
+    if (has_given_up_) return;
     try {
         write_atomically(file_, text());
         written_ = seconds_();
         is_due_ = false;
     } catch (const std::exception& error) {  // also called by the destructor
-        is_broken_ = true;
-        log_warning(concat(error.what(), "; the run continues without this file"));
+        written_ = seconds_();
+        if (!std::exchange(has_warned_, true))
+            log_warning(concat(error.what(), "; the run continues, and writes this file again when that works"));
     }
 }
 

@@ -14,7 +14,7 @@ namespace bertpretrain {
 
 /// Writes the gauges of gauges.h, labelled {run="NAME"}. Replaces the file atomically: at the first record, then at most every
 /// 10 seconds, and at the end. To collect it: `ln -s RUN/metrics.prom /var/lib/node_exporter/textfile/NAME.prom`. If writing
-/// fails, it logs one warning and stops writing; the run continues.
+/// fails, it logs one warning, and tries again after 10 seconds; the run continues.
 class PrometheusFile {
 public:
     /// @param run the label, usually the name of the run's folder. Bytes that are not UTF-8 become \xNN, because Prometheus
@@ -36,7 +36,7 @@ public:
     /// Writes the latest numbers if they are not in the file yet.
     void finish();
     /// Stops all writing, including the last write at the end.
-    void give_up() { is_broken_ = true; }
+    void give_up() { has_given_up_ = true; }
 
 private:
     std::string text() const;
@@ -46,8 +46,8 @@ private:
     std::string run_;
     RunNumbers numbers_;
     std::function<double()> seconds_;
-    std::optional<double> written_;  ///< time of the last write
-    bool is_due_ = false, is_broken_ = false;
+    std::optional<double> written_;  ///< time of the last attempt
+    bool is_due_ = false, has_warned_ = false, has_given_up_ = false;
 };
 
 }  // namespace bertpretrain

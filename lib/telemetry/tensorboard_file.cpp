@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <charconv>
+#include <cmath>
 #include <cstring>
 #include <limits>
 #include <string_view>
@@ -97,15 +98,24 @@ void TensorboardFile::write_event(double time, std::int64_t step, const std::str
 }
 
 void TensorboardFile::write_scalars(double time, std::int64_t step, const std::vector<std::pair<std::string, double>>& scalars) {
-    if (is_broken_) return;
+    constexpr double seconds_between_attempts = 60;
+    if (failed_at_ && std::fabs(time - *failed_at_) < seconds_between_attempts) return;
     open(time);
     std::string summary;
     for (const auto& [tag, value] : scalars) summary += scalar_value(tag, value);
     write_event(time, step, bytes_field(5, summary));
     out_.flush();
-    if (out_) return;
-    is_broken_ = true;
-    log_warning(concat(folder_.string(), ": TensorBoard's events cannot be written here; the run continues without them"));
+    if (out_) {
+        failed_at_.reset();
+        cut_to_ = -1;  // a later file of this start must not hide what this one shows
+        return;
+    }
+    failed_at_ = time;
+    out_.close();
+    out_.clear();
+    if (!std::exchange(has_warned_, true))
+        log_warning(concat(folder_.string(), ": TensorBoard's events cannot be written here; the run continues, and begins ",
+                           "another file when that works"));
 }
 
 void TensorboardFile::append(const StepRecord& record) {

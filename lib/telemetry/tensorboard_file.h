@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,8 +15,8 @@ namespace bertpretrain {
 
 /// Writes scalars: train/KEY for a step, sources/NAME/KEY for its sources, held_out/KEY and sources/NAME/held_out_mlm_loss for an
 /// evaluation, with KEY as in metrics.jsonl. Each start of a run creates a file at its first record. Each record is passed to the
-/// kernel before append() returns. If writing fails, it logs one warning and stops writing; the run continues. Format: TFRecord
-/// (length, its masked CRC-32C, content, its masked CRC-32C) of tensorflow.Event messages.
+/// kernel before append() returns. If writing fails, it logs one warning, and begins another file a minute later; the run
+/// continues. Format: TFRecord (length, its masked CRC-32C, content, its masked CRC-32C) of tensorflow.Event messages.
 class TensorboardFile {
 public:
     explicit TensorboardFile(std::filesystem::path folder) : folder_(std::move(folder)) {}
@@ -33,7 +34,8 @@ private:
     std::filesystem::path folder_;
     std::ofstream out_;
     std::int64_t cut_to_ = -1;
-    bool is_broken_ = false;
+    std::optional<double> failed_at_;
+    bool has_warned_ = false;
 };
 
 }  // namespace bertpretrain

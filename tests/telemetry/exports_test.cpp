@@ -181,13 +181,25 @@ TEST_CASE("a start after the clock was set back writes a TensorBoard file whose 
     CHECK(names().front() == first);
 }
 
-TEST_CASE("a run continues if its TensorBoard and Prometheus files cannot be written") {
+TEST_CASE("a run continues if its TensorBoard and Prometheus files cannot be written, and writes them again when that works") {
     const TemporaryFolder folder;
     write_text(folder / "file", "");
+    double seconds = 100;
     TensorboardFile tensorboard(folder / "file/tensorboard");
-    PrometheusFile prometheus(folder / "file/metrics.prom", "r", 20);
-    for (std::int64_t step = 1; step <= 3; ++step) {
-        CHECK_NOTHROW(tensorboard.append(step_record(step, 1)));
-        CHECK_NOTHROW(prometheus.show(step_record(step, 1)));
-    }
+    PrometheusFile prometheus(folder / "file/metrics.prom", "r", 20, [&] { return seconds; });
+    const auto show = [&](std::int64_t step) {
+        StepRecord record = step_record(step, 1);
+        record.time = 1e9 + seconds;
+        CHECK_NOTHROW(tensorboard.append(record));
+        CHECK_NOTHROW(prometheus.show(record));
+    };
+    for (std::int64_t step = 1; step <= 3; ++step) show(step);
+    std::filesystem::remove(folder / "file");
+    std::filesystem::create_directory(folder / "file");
+    show(4);  // too soon for another attempt
+    CHECK(std::filesystem::is_empty(folder / "file"));
+    seconds += 70;
+    show(5);
+    CHECK(read_text(folder / "file/metrics.prom").find("bertpretrain_step{run=\"r\"} 5\n") != std::string::npos);
+    CHECK(std::distance(std::filesystem::directory_iterator(folder / "file/tensorboard"), {}) == 1);
 }
