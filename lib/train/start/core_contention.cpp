@@ -1,7 +1,5 @@
 #include "train/start/core_contention.h"
 
-#include <algorithm>
-
 #include "core/concat.h"
 #include "core/strings.h"
 
@@ -17,16 +15,15 @@ std::optional<std::string> CoreContention::add(double now, std::optional<double>
     }
     const double seconds = now - *began_;
     if (seconds < window_seconds) return std::nullopt;
-    // At most 1: threads that do not compute, such as the loader's, wait as well.
-    const double share = std::min(1.0, (*waited - *waited_before_) / seconds / threads_);
+    const double sum = *waited - *waited_before_;  // threads that do not compute, such as the loader's, wait as well
     began_ = now;
     waited_before_ = waited;
-    if (share < tolerated_share || (warned_ && now - *warned_ < seconds_between_warnings)) return std::nullopt;
+    if (sum / seconds / threads_ < tolerated_share || (warned_ && now - *warned_ < seconds_between_warnings)) return std::nullopt;
     warned_ = now;
     return concat(
-        "the ", threads_ == 1 ? "computing thread" : concat(threads_, " computing threads"), " of this process waited ",
-        fixed(100 * share, 0), " % of the last ", fixed(seconds, 0),
-        " s for a core, and steps take that much longer: other processes use the same cores, or a CPU quota is smaller than "
+        "the threads of this process, ", threads_, " of which compute", threads_ == 1 ? "s" : "", ", waited ", fixed(sum, 1),
+        " s, added up, for a core in the last ", fixed(seconds, 0),
+        " s, so steps take longer: other processes use the same cores, or a CPU quota is smaller than "
         "the number of threads. Stop the other processes, give this one cores of its own (taskset, a job's CPU request), "
         "or set OMP_NUM_THREADS to the number of cores that are free");
 }
