@@ -59,6 +59,10 @@ pass_signal() { kill -s "$stop_signal" -- "${child_group:+-}$child" 2>/dev/null 
 trap 'ask_to_stop 143' TERM
 trap 'ask_to_stop 130' INT
 trap 'ask_to_stop 129' HUP # has no effect where nohup ignores it
+trap 'ask_to_stop 140' USR2
+trap 'ask_to_stop 142' ALRM
+trap 'ask_to_stop 152' XCPU
+trap 'say "SIGUSR1 is not passed on: send it to a rank of the training"' USR1
 
 # run COMMAND...: sets $code to its exit code. In the background, so that a signal is passed on at once; it then ends this script.
 run() {

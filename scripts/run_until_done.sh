@@ -7,7 +7,9 @@
 # It restarts after any other, at most three times without a newer checkpoint.
 # With `scripts/pipeline.sh CONFIG --until-done`, RUN_FOLDER is MODELS/next, and a completed stage counts as a newer checkpoint does.
 # While another process holds the folder, the program waits up to two minutes for it (BERTPRETRAIN_LOCK_SECONDS).
-# SIGTERM, SIGINT, SIGHUP and SIGQUIT are passed on and end this script: 143, 130, 129 or 131, or the run's own code if its last save failed.
+# Stop signals are passed on and end this script with 128 + their number, or with the run's own code if its last save failed: SIGTERM,
+# SIGINT, SIGHUP, SIGQUIT, and as SIGTERM also SIGUSR2, SIGALRM and SIGXCPU, which would end torchrun. SIGUSR1 asks `bertpretrain` for a
+# save; other commands do not get it.
 set -uo pipefail
 case ${1-} in -h | --help) sed -n '2,/^[^#]/s/^# //p' "$0"; exit ;; esac
 
@@ -20,6 +22,7 @@ fi
 run=$1
 if [[ $run == -* ]]; then run=./$run; fi
 shift 2
+command=$1
 restarts_allowed=3                      # without progress
 pause=${RUN_UNTIL_DONE_PAUSE_SECONDS:-2} # before the first restart; twice as long before each further one without progress
 longest_pause=120
@@ -54,10 +57,19 @@ ask_to_stop() {
   stop=$1
   if [[ -n $child ]]; then kill -s "$2" "$child" 2>/dev/null; fi
 }
+# shellcheck disable=SC2329  # the trap calls it
+ask_to_save() {
+  if [[ ${command##*/} != bertpretrain ]]; then say "SIGUSR1 is not passed on to $command, which it could end; send it to a rank"
+  elif [[ -n $child ]]; then kill -s USR1 "$child" 2>/dev/null; fi
+}
 trap 'ask_to_stop 143 TERM' TERM
 trap 'ask_to_stop 130 INT' INT
 trap 'ask_to_stop 129 HUP' HUP # has no effect where nohup ignores it
 trap 'ask_to_stop 131 QUIT' QUIT
+trap 'ask_to_stop 140 TERM' USR2
+trap 'ask_to_stop 142 TERM' ALRM
+trap 'ask_to_stop 152 TERM' XCPU
+trap 'ask_to_save' USR1
 
 # Runs the command, waits for it, and sets $status to its status.
 attempt() {

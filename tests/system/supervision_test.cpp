@@ -7,6 +7,7 @@
 #include "support/catch.h"
 #include "support/command.h"
 #include "support/process.h"
+#include "system/run_progress.h"
 #include "system/small_run.h"
 
 using namespace bertpretrain;
@@ -167,6 +168,46 @@ TEST_CASE("the script passes SIGHUP and SIGQUIT on to the command, and ends with
         CHECK(run.attempts() == 1);
         CHECK(read_text(run.run() / "asked") == "asked\n");
     }
+}
+
+TEST_CASE("signals by which schedulers announce a kill stop the command as SIGTERM does, and the script has their code") {
+    for (const int number : {SIGUSR2, SIGALRM, SIGXCPU}) {
+        CAPTURE(number);
+        const ToldRun run({"trap 'echo asked >> asked; exit 143' TERM; touch ready; while :; do sleep 0.01; done"});
+        Process script(run.command());
+        REQUIRE(wait_until(script, [&] { return fs::exists(run.run() / "ready"); }));
+        script.send(number);
+        CHECK(script.wait() == 128 + number);
+        CHECK(run.attempts() == 1);
+        CHECK(read_text(run.run() / "asked") == "asked\n");
+    }
+}
+
+TEST_CASE("SIGUSR1 to the script makes a run save and go on, and does not reach a command that it would end") {
+    NEEDS_TRAIN();
+    const TemporaryFolder folder;
+    const fs::path config = write_experiment(folder, {{"schedule", {{"total_steps", 100'000}}},
+                                                      {"checkpoint", {{"save_every_steps", 0}}},
+                                                      {"evaluation", {{"every_steps", 0}}}});
+    const fs::path run = folder / "run";
+    Process script(concat("env OMP_NUM_THREADS=1 scripts/run_until_done.sh ", run.string(), " -- ", train_program, " train ",
+                          config.string(), " --output ", run.string()));
+    REQUIRE(wait_until(script, [&] { return steps_of(run) > 2; }));
+    script.send(SIGUSR1);
+    CHECK(wait_until(script, [&] { return complete_checkpoints(run) == 1; }));
+    const std::size_t steps = steps_of(run);
+    CHECK(wait_until(script, [&] { return steps_of(run) > steps; }));
+    script.send(SIGTERM);
+    CHECK(script.wait() == 143);
+
+    const ToldRun other({"touch ready; while [ ! -e end ]; do sleep 0.01; done"});
+    Process spared(other.command());
+    REQUIRE(wait_until(spared, [&] { return fs::exists(other.run() / "ready"); }));
+    spared.send(SIGUSR1);
+    sleep_seconds(0.2);
+    write_text(other.run() / "end", "");
+    CHECK(spared.wait() == 0);
+    CHECK(other.attempts() == 1);
 }
 
 TEST_CASE("a script started by nohup continues when its terminal is closed") {
