@@ -97,8 +97,9 @@ void CheckpointStore::begin(const TrainingState& state) const {
     // Checked first, so that a failing save does not fill the disk, on which other files are written too.
     const std::uint64_t needed = checkpoint_bytes(state);
     if (const auto room = free_bytes_of(folder_); room && *room < needed)
-        throw CheckpointError(concat(folder_.string(), ": no space for a checkpoint: it needs ", bytes_text(needed),
-                                     ", but only ", bytes_text(*room), " are free"));
+        throw CheckpointError(concat(
+            folder_.string(), ": no space for a checkpoint: it needs ", bytes_text(needed), ", but only ", bytes_text(*room),
+            " are free\n  do: free some space, or keep fewer checkpoints (checkpoint.keep_last, keep_every_steps)"));
     const fs::path partial = partial_folder(state.step);
     try {
         if (!fs::create_directory(partial, failure))

@@ -23,7 +23,8 @@ void require_space(const fs::path& folder, const MirroredCheckpoint& checkpoint)
     for (const FileDigest& file : checkpoint.files) needed += file.bytes;
     if (const auto room = free_bytes_of(folder); room && *room < needed)
         throw CheckpointError(concat(folder.string(), ": no space for the mirror's checkpoint of step ", checkpoint.step,
-                                     ": it needs ", bytes_text(needed), ", but only ", bytes_text(*room), " are free"));
+                                     ": it needs ", bytes_text(needed), ", but only ", bytes_text(*room),
+                                     " are free\n  do: free some space, or set --output to a path on a larger disk"));
 }
 
 [[noreturn]] void refuse_wrong_bytes(const ObjectUrl& object, const std::string& found, const FileDigest& expected) {

@@ -63,7 +63,7 @@ std::string check_memory(const RunPlan& plan, const Launch& launch, at::Device d
 
 std::string check_disk(const RunPlan& plan, const fs::path& run_folder) {
     const fs::path whole = fs::absolute(run_folder / "").parent_path();
-    return require_space(whole / "checkpoints", checkpoint_bytes(plan.settings.model), plan.settings.checkpoint);
+    return require_space(whole / "checkpoints", checkpoint_bytes(plan.settings.model), plan.settings);
 }
 
 std::string check_mirror(const ObjectUrl& mirror) {

@@ -95,13 +95,15 @@ std::string make_space(const TrainerParts& parts, const CheckpointStore& store) 
     store.remove_unfinished();
     const RunPlan& plan = parts.plan;
     if (parts.checkpoint && parts.checkpoint->step >= plan.settings.schedule.total_steps) return "none is due";
-    const CheckpointSpace space = compare_space(store.folder(), checkpoint_bytes(plan.settings.model), plan.settings.checkpoint,
+    const CheckpointSpace space = compare_space(store.folder(), checkpoint_bytes(plan.settings.model), plan.settings,
                                                 existing_in(store, plan.settings.checkpoint));
     if (!space.holds_all)
         log_warning(
             concat(store.folder().string(), ": the disk cannot hold all checkpoints that the settings keep: ", space.words,
                    "\n  the run starts; where a checkpoint does not fit, the oldest one is deleted for it, but never the newest ",
-                   "or the best\n  do: free some space, lower checkpoint.keep_last, or set --output to a path on a larger disk"));
+                   "or the best\n  do: free some space, keep fewer checkpoints (checkpoint.keep_last, keep_every_steps), or set "
+                   "--output to a path on ",
+                   "a larger disk"));
     return space.words;
 }
 

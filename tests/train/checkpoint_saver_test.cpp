@@ -160,13 +160,19 @@ TEST_CASE("a checkpoint is not deleted while the command after its save runs") {
 
 TEST_CASE("a run does not begin where not even one checkpoint fits, unless an existing one can be deleted for it") {
     const TemporaryFolder run;
-    const CheckpointSpace space = compare_space(run / "checkpoints", 1 << 20, {});
+    const CheckpointSpace space = compare_space(run / "checkpoints", 1 << 20, ExperimentConfig());
     CHECK(space.holds_all);
     CHECK_THAT(space.words, Says("1.0 MiB each; 3 kept, the best one and one being written take 5.0 MiB; free now"));
     const std::uint64_t huge = std::uint64_t{1} << 60;
     CHECK_THAT(words_of([&] { compare_space(run / "checkpoints", huge, {}); }), Says("no space for even one"));
     CHECK_THAT(words_of([&] { compare_space(run / "checkpoints", huge, {}, {2, 0}); }), Says("no space for even one"));
     CHECK_FALSE(compare_space(run / "checkpoints", huge, {}, {2, 1}).holds_all);
+    ExperimentConfig settings;
+    settings.schedule.total_steps = 1500;
+    settings.checkpoint.save_every_steps = 50;
+    settings.checkpoint.keep_every_steps = 100;  // steps 100 to 1,300; later ones are among the last three
+    CHECK_THAT(compare_space(run / "checkpoints", 1 << 20, settings).words,
+               Says("3 kept, 13 of checkpoint.keep_every_steps, the best one and one being written take 18.0 MiB"));
 }
 
 TEST_CASE("after a save that failed, the next attempt is due after a tenth of the steps between two saves") {

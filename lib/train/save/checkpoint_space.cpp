@@ -1,6 +1,7 @@
 #include "train/save/checkpoint_space.h"
 
 #include <algorithm>
+#include <numeric>
 #include <optional>
 #include <system_error>
 
@@ -18,15 +19,19 @@ std::optional<std::uint64_t> free_bytes(const std::filesystem::path& store) {
     return free_bytes_of(there);
 }
 
-/// Returns the number of checkpoints on disk at a time: those kept and one being written.
-std::uint64_t kept_at_once(const CheckpointConfig& config) {
-    return static_cast<std::uint64_t>(config.keep_last) + (config.keep_best ? 2 : 1);
+/// The number of checkpoints that checkpoint.keep_every_steps keeps to the end of the run, besides the newest ones.
+std::uint64_t kept_for_good(const ExperimentConfig& settings) {
+    const CheckpointConfig& config = settings.checkpoint;
+    if (config.keep_every_steps == 0 || config.save_every_steps == 0) return 0;
+    const std::int64_t between = std::lcm(config.keep_every_steps, config.save_every_steps);
+    const std::int64_t newest = config.keep_last * config.save_every_steps;
+    return static_cast<std::uint64_t>(std::max<std::int64_t>(0, settings.schedule.total_steps - newest) / between);
 }
 
 [[noreturn]] void refuse(const std::filesystem::path& store, const char* complaint, const CheckpointSpace& space) {
-    throw CheckpointError(
-        concat(store.string(), ": ", complaint, ": ", space.words,
-               "\n  do: free some space, lower checkpoint.keep_last, or set --output to a path on a larger disk"));
+    throw CheckpointError(concat(store.string(), ": ", complaint, ": ", space.words,
+                                 "\n  do: free some space, keep fewer checkpoints (checkpoint.keep_last, keep_every_steps), or "
+                                 "set --output to a path on a larger disk"));
 }
 
 struct ComparedSpace {
@@ -34,13 +39,17 @@ struct ComparedSpace {
     bool holds_one = true;
 };
 
-ComparedSpace compared(const std::filesystem::path& store, std::uint64_t checkpoint_bytes, const CheckpointConfig& config,
+ComparedSpace compared(const std::filesystem::path& store, std::uint64_t checkpoint_bytes, const ExperimentConfig& settings,
                        std::uint64_t existing) {
-    const std::uint64_t kept = kept_at_once(config), missing = kept - std::min(kept - 1, existing);
+    const CheckpointConfig& config = settings.checkpoint;
+    const std::uint64_t for_good = kept_for_good(settings);
+    const std::uint64_t kept = static_cast<std::uint64_t>(config.keep_last) + for_good + (config.keep_best ? 2 : 1);
+    const std::uint64_t missing = kept - std::min(kept - 1, existing);
     const std::optional<std::uint64_t> there = free_bytes(store);
     const std::string words =
-        concat(bytes_text(checkpoint_bytes), " each; ", config.keep_last, config.keep_best ? " kept, the best one" : " kept",
-               " and one being written take ", bytes_text(kept * checkpoint_bytes),
+        concat(bytes_text(checkpoint_bytes), " each; ", config.keep_last, " kept",
+               for_good > 0 ? concat(", ", for_good, " of checkpoint.keep_every_steps") : "",
+               config.keep_best ? ", the best one" : "", " and one being written take ", bytes_text(kept * checkpoint_bytes),
                existing > 0 ? concat(", of which ", existing, " exist") : "",
                "; free now: ", there ? bytes_text(*there) : "not known, the file system does not say");
     return {{words, !there || *there >= missing * checkpoint_bytes}, !there || *there >= checkpoint_bytes};
@@ -48,15 +57,15 @@ ComparedSpace compared(const std::filesystem::path& store, std::uint64_t checkpo
 
 }  // namespace
 
-CheckpointSpace compare_space(const std::filesystem::path& store, std::uint64_t checkpoint_bytes, const CheckpointConfig& config,
-                              ExistingCheckpoints existing) {
-    const ComparedSpace found = compared(store, checkpoint_bytes, config, existing.count);
+CheckpointSpace compare_space(const std::filesystem::path& store, std::uint64_t checkpoint_bytes,
+                              const ExperimentConfig& settings, ExistingCheckpoints existing) {
+    const ComparedSpace found = compared(store, checkpoint_bytes, settings, existing.count);
     if (!found.holds_one && existing.deletable == 0) refuse(store, "no space for even one checkpoint", found.space);
     return found.space;
 }
 
-std::string require_space(const std::filesystem::path& store, std::uint64_t checkpoint_bytes, const CheckpointConfig& config) {
-    const CheckpointSpace space = compared(store, checkpoint_bytes, config, 0).space;
+std::string require_space(const std::filesystem::path& store, std::uint64_t checkpoint_bytes, const ExperimentConfig& settings) {
+    const CheckpointSpace space = compared(store, checkpoint_bytes, settings, 0).space;
     if (!space.holds_all) refuse(store, "no space for all checkpoints", space);
     return space.words;
 }

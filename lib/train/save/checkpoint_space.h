@@ -23,10 +23,10 @@ struct CheckpointSpace {
 /// Compares the space that a run's checkpoints take with the free space of their disk.
 /// @param store the checkpoints' folder, which need not exist yet
 /// @throws CheckpointError when not even one checkpoint fits, unless an existing one may be deleted for it
-CheckpointSpace compare_space(const std::filesystem::path& store, std::uint64_t checkpoint_bytes, const CheckpointConfig& config,
-                              ExistingCheckpoints existing = {});
+CheckpointSpace compare_space(const std::filesystem::path& store, std::uint64_t checkpoint_bytes,
+                              const ExperimentConfig& settings, ExistingCheckpoints existing = {});
 
 /// Returns what compare_space() says. @throws CheckpointError unless all checkpoints that are kept and one being written fit
-std::string require_space(const std::filesystem::path& store, std::uint64_t checkpoint_bytes, const CheckpointConfig& config);
+std::string require_space(const std::filesystem::path& store, std::uint64_t checkpoint_bytes, const ExperimentConfig& settings);
 
 }  // namespace bertpretrain
