@@ -27,7 +27,7 @@ public:
     /// Returns the batch of step position() with its tensors on the settings' device. Waits until it is built, and sets
     /// `data_wait_seconds`. On a GPU the copies are queued on a stream of their own: call wait_for_copy() before a micro-batch is
     /// read. `sequences`, `tokens` and `masked` count this rank's part only.
-    /// @throws DataError the error of the reading thread, with file and row
+    /// @throws DataError the error of the reading thread, with file and row; of shards in an object store as ObjectCache::hold()
     GlobalBatch next();
     /// Waits for at most `most`. @returns whether next() will return without waiting
     bool wait_for(std::chrono::milliseconds most) { return prefetcher_.wait_for(most); }

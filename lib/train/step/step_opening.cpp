@@ -59,6 +59,8 @@ std::vector<double> StepOpener::word() {
         clock_.enter(Phase::data);
         try {
             batch_ = loader_.next();
+        } catch (const DistributedError& error) {  // of an object store: no rank is lost, so the ranks can still save
+            own_failure_ = std::make_exception_ptr(Error(error));
         } catch (const std::exception&) { own_failure_ = std::current_exception(); }
     }
     Word word;

@@ -40,7 +40,7 @@ public:
 
     /// Blocks until all ranks have their samples or one was asked to stop; a signal to any rank ends the wait of all within some
     /// seconds. Exchanges words until all agree. An error of BatchLoader::next on any rank is returned, not thrown, so that the
-    /// caller can save first.
+    /// caller can save first; never as a DistributedError, which means a lost rank.
     /// @throws DistributedError when a rank is lost
     StepOpening open();
 
