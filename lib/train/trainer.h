@@ -97,6 +97,8 @@ private:
     void look_at_limits();
     /// On rank 0, logs and records what the rest of the run will take.
     void tell_forecast();
+    /// Ends a run whose last step is done and saved.
+    void finish();
     /// Saves where that may be done, and leaves. @returns as run()
     int stop(StopReason reason);
     /// Blocks until the newest checkpoint is in the mirror. @param end when to stop waiting, by seconds_now()
