@@ -56,15 +56,19 @@ int Trainer::stop(StopReason reason) {
     leave_lost_folder(trouble);
 }
 
-void Trainer::finish_mirror(const std::function<double()>& end) {
+void Trainer::wait_for_first(const std::function<double()>& end, const Wait& wait) {
     clock_.enter(Phase::none);
     const std::chrono::duration<double> between_signs(settings().parallel.timeout_seconds / 4);
     run_at_first(*parts_.world, between_signs, [&](const std::function<void()>& sign_of_life) {
-        saver_.finish_mirror([&] {
+        wait([&] {
             sign_of_life();
             return end();
         });
     });
+}
+
+void Trainer::finish_mirror(const std::function<double()>& end) {
+    wait_for_first(end, [&](const auto& until) { saver_.finish_mirror(until); });
 }
 
 void Trainer::leave_lost_folder(const std::string& trouble) {
@@ -75,13 +79,16 @@ void Trainer::leave_lost_folder(const std::string& trouble) {
     throw CheckpointError(trouble.empty() ? message : concat(message, "\n  the last steps are not saved: ", trouble));
 }
 
-void Trainer::save_and_rethrow(const std::exception_ptr& failure) {
+void Trainer::attempt(const std::function<void()>& action) {
     try {
-        save(false);
-    } catch (const Error& error) {  // on all ranks; the failure is why the run ends
-        if (error.code() != ExitCode::checkpoint) throw;
+        action();
+    } catch (const Error& error) {
         if (parts_.world->rank() == 0) log_error(error.what());
     }
+}
+
+void Trainer::save_and_rethrow(const std::exception_ptr& failure) {
+    attempt([&] { save(false); });
     std::rethrow_exception(failure);
 }
 
@@ -126,20 +133,20 @@ void Trainer::set_unverified_aside(const HardwareError& error, std::int64_t step
     nlohmann::ordered_json details{{"step", step}, {"agreed_step", agreed}, {"suspects", to_json(error.suspects)}};
     details["cause"] = error.what();
     records_->event("hardware_fault", std::move(details));
-    const auto attempt = [&](const auto& action) {  // the hardware's failure is why the run ends
-        try {
-            action();
-        } catch (const CheckpointError& failure) {
-            if (leads) log_error(failure.what());
-        }
-    };
-    attempt([&] { saver_.make_room(); });
+    attempt([&] {
+        clock_.enter(Phase::saving);
+        saver_.make_room();
+    });
     saver_.abandon_mirrored_after(agreed);
     attempt([&] {
+        const auto no_limit = [] { return std::numeric_limits<double>::infinity(); };
+        wait_for_first(no_limit, [&](const auto& end) { saver_.finish_commands_after(agreed, end); });
+    });
+    attempt([&] {
+        clock_.enter(Phase::saving);
         together(*parts_.world, [&] {
             if (!leads) return;
             parts_.folder->require();
-            saver_.finish_commands_after(agreed);
             const CheckpointStore store(parts_.folder->paths().checkpoints());
             if (const auto aside = store.set_aside_after(agreed, "unverified"))
                 log_warning(concat("the checkpoints after step ", agreed, ", which no check has confirmed, were moved to ",

@@ -101,8 +101,14 @@ private:
     void finish();
     /// Saves where that may be done, and leaves. @returns as run()
     int stop(StopReason reason);
-    /// Blocks until the newest checkpoint is in the mirror. @param end when to stop waiting, by seconds_now()
+    /// Calls `wait` on rank 0 and blocks on the other ranks until it returns; they notice a rank 0 that hangs meanwhile.
+    /// @param end when to stop waiting, by seconds_now()  @param wait gets such a function, which it calls often
+    using Wait = std::function<void(const std::function<double()>& end)>;
+    void wait_for_first(const std::function<double()>& end, const Wait& wait);
+    /// Blocks until the newest checkpoint is in the mirror. @param end as above
     void finish_mirror(const std::function<double()>& end);
+    /// Does something for a run that ends by an error: a second error is logged and does not replace that cause.
+    void attempt(const std::function<void()>& action);
     /// Ends the run by an error that all ranks have, after saving the updates made before it.
     [[noreturn]] void save_and_rethrow(const std::exception_ptr& failure);
     /// @param reason none: the run is finished  @returns as run()

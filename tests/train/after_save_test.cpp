@@ -1,6 +1,7 @@
 #include "train/save/after_save.h"
 
 #include <chrono>
+#include <limits>
 #include <string>
 #include <thread>
 
@@ -94,13 +95,15 @@ TEST_CASE("a run that will move a checkpoint waits for the command on it, and no
     AfterSave after_save("while [ ! -e '" + (folder / "go").string() + "' ] && [ -e '" + folder.path().string() +
                          "' ]; do sleep 0.01; done");
     after_save.start(7, folder / "step_00000007");
-    after_save.finish_after(7);
+    const auto no_limit = [] { return std::numeric_limits<double>::infinity(); };
+    after_save.finish_after(7, no_limit);
+    after_save.finish_after(6, [] { return 0; });  // a moment in the past
     CHECK(after_save.look() == std::set<std::int64_t>{7});
     std::thread opener([&] {
         std::this_thread::sleep_for(std::chrono::milliseconds(50));
         write_text(folder / "go", "");
     });
-    after_save.finish_after(6);
+    after_save.finish_after(6, no_limit);
     CHECK(after_save.look().empty());
     opener.join();
 }

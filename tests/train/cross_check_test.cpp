@@ -1,6 +1,8 @@
 // A run whose hardware computes wrongly ends at the next check, names the host, and keeps no state that may be wrong.
 #include "train/audit/cross_check/cross_check.h"
 
+#include <limits>
+#include <span>
 #include <thread>
 
 #include <ATen/ATen.h>
@@ -25,7 +27,8 @@ struct Fault {
     std::int64_t flip_after_norm = 0;  ///< the matmul after so many LayerNorms gets one bit flipped; 0: none
     bool norm_off_by_one_ulp = false;
     float norm_factor = 1;
-    std::int64_t norms = 0;  ///< computed so far
+    bool moment_is_nan = false;  ///< after each update
+    std::int64_t norms = 0;      ///< computed so far
 };
 thread_local Fault fault;
 
@@ -45,15 +48,39 @@ NormResult faulty_norm(const NormArguments& arguments) {
     return result;
 }
 
+/// The CPU's AdamW, after which a moment may be NaN.
+class FaultyOptimizer final : public OptimizerKernels {
+public:
+    void sum_squares(const at::Tensor& values, const BlockedRuns& blocks, std::span<double> sums) const override {
+        cpu_.sum_squares(values, blocks, sums);
+    }
+    void adamw(const OptimizerPass& pass) const override {
+        cpu_.adamw(pass);
+        if (fault.moment_is_nan) pass.state.exp_avg.mutable_data_ptr<float>()[0] = std::numeric_limits<float>::quiet_NaN();
+    }
+    void lamb_moments(const OptimizerPass& pass, std::span<double> sums) const override { cpu_.lamb_moments(pass, sums); }
+    void lamb_apply(const OptimizerPass& pass) const override { cpu_.lamb_apply(pass); }
+    void lans_moments(const OptimizerPass& pass, std::span<double> sums) const override { cpu_.lans_moments(pass, sums); }
+    void lans_apply(const OptimizerPass& pass) const override { cpu_.lans_apply(pass); }
+    void stable_adamw_moments(const OptimizerPass& pass, std::span<double> sums) const override {
+        cpu_.stable_adamw_moments(pass, sums);
+    }
+
+private:
+    const OptimizerKernels& cpu_ = cpu_optimizer_kernels();
+};
+
 /// The CPU's kernels with these faults, until the test ends.
 struct FaultyKernels {
     explicit FaultyKernels(bool in_matmuls = true) {
-        KernelSet set{"ours", cpu_operations, &cpu_optimizer_kernels(), {}};
+        KernelSet set{"ours", cpu_operations, &optimizer, {}};
         if (in_matmuls) set.matmul = {faulty_gemm, library_matmul().add_weight_gradient};  // in fp32
         set.functions.dropout_residual_norm = faulty_norm;
         use_kernels(at::kCPU, set);
     }
     ~FaultyKernels() { use_usual_kernels(at::kCPU); }
+
+    FaultyOptimizer optimizer;
 };
 
 ExperimentConfig tiny(const SampleShards& shards, std::int64_t every) {
@@ -198,6 +225,23 @@ TEST_CASE("a bit that flips once is found by the check that covers it, and only 
         REQUIRE_FALSE(train(experiment, run, repaired));
         CHECK(losses(run) == losses(folder / "sound"));
     }
+}
+
+TEST_CASE("a save in progress that fails does not replace the hardware's failure, for which the run ends", "[system]") {
+    const FaultyKernels kernels;
+    const SampleShards shards({64});
+    const TemporaryFolder folder;
+    ExperimentConfig experiment = tiny(shards, 2);
+    experiment.optimizer.name = OptimizerName::adamw;
+    experiment.checkpoint.save_every_steps = 1;
+    experiment.checkpoint.background = true;
+    std::vector<Fault> faults(3);
+    faults[0].moment_is_nan = true;  // so that step 1's save, which step 2's check finds in progress, refuses the numbers
+    faults[2].norm_off_by_one_ulp = true;
+    const auto error = train(experiment, folder / "run", faults);
+    REQUIRE(error);
+    CHECK(suspected(error) == Ranks{2});
+    CHECK_THAT(read_text(folder / "run/log.txt"), Catch::Contains("the weights or moments are not finite"));
 }
 
 TEST_CASE("of two ranks that disagree, the one that differs from plain ATen is named, else both", "[system]") {

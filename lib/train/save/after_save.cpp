@@ -4,7 +4,6 @@
 #include <csignal>
 #include <cstring>
 #include <iterator>
-#include <limits>
 #include <thread>
 #include <utility>
 
@@ -117,9 +116,9 @@ void AfterSave::finish(const std::function<double()>& end) noexcept {
     if (const auto left = std::exchange(waiting_, std::nullopt)) warn(left->first, "is skipped: earlier ones are still running");
 }
 
-void AfterSave::finish_after(std::int64_t step) noexcept {
+void AfterSave::finish_after(std::int64_t step, const std::function<double()>& end) noexcept {
     try {
-        wait([] { return std::numeric_limits<double>::infinity(); }, [step](std::int64_t other) { return other > step; });
+        wait(end, [step](std::int64_t other) { return other > step; });
     } catch (const std::exception& error) { log_warning(concat("checkpoint.after_save: ", error.what())); }
 }
 

@@ -34,8 +34,9 @@ public:
     /// @param end when to stop waiting, by seconds_now(); called repeatedly
     void finish(const std::function<double()>& end) noexcept;
 
-    /// Blocks until no command uses a checkpoint of a later step; each command's time limit applies.
-    void finish_after(std::int64_t step) noexcept;
+    /// Blocks until no command uses a checkpoint of a later step, or until `end`; each command's time limit applies.
+    /// @param end as in finish()
+    void finish_after(std::int64_t step, const std::function<double()>& end) noexcept;
 
 private:
     enum class Stage { runs, asked_to_end, killed };

@@ -224,8 +224,8 @@ void CheckpointSaver::finish_commands(const std::function<double()>& end) {
     if (world_.rank() == 0) after_save_.finish(end);
 }
 
-void CheckpointSaver::finish_commands_after(std::int64_t step) {
-    if (world_.rank() == 0) after_save_.finish_after(step);
+void CheckpointSaver::finish_commands_after(std::int64_t step, const std::function<double()>& end) {
+    if (world_.rank() == 0) after_save_.finish_after(step, end);
 }
 
 void CheckpointSaver::keep_mirror(std::shared_ptr<CheckpointMirror> mirror) {

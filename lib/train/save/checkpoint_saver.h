@@ -77,7 +77,8 @@ public:
     /// @param end when to stop waiting, by seconds_now(); called repeatedly
     void finish_commands(const std::function<double()>& end);
     /// On rank 0, blocks until commands on checkpoints of later steps have ended, because these checkpoints will be moved.
-    void finish_commands_after(std::int64_t step);
+    /// @param end as in finish_commands()
+    void finish_commands_after(std::int64_t step, const std::function<double()>& end);
 
     /// On rank 0, blocks until the newest checkpoint is in the mirror, and reports those that are not.
     /// @param end when to stop waiting, by seconds_now(); called repeatedly
