@@ -165,11 +165,19 @@ Ending train_in(const TrainingPhase& phase, const fs::path& record, const Option
     return ending;
 }
 
-/// Logs which phase begins, and removes the exit record of an earlier attempt, which has been handled already.
-void announce(const std::vector<TrainingPhase>& phases, std::size_t number, const fs::path& record) {
-    if (phases.front().name.empty()) return;
+/// Holds the folder of a run with phases until the process ends; each phase's trainer holds the phase's folder as well. Removes
+/// the exit record of an earlier attempt, which has been handled already. @returns nullptr for a run without phases
+std::unique_ptr<RunFolder> hold_run(World& world, const std::vector<TrainingPhase>& phases, const fs::path& folder,
+                                    const fs::path& record) {
+    if (phases.front().name.empty()) return nullptr;
+    std::unique_ptr<RunFolder> run = open_run_folder(world, folder).folder;
     std::error_code ignored;
-    fs::remove(record, ignored);
+    if (world.rank() == 0) fs::remove(record, ignored);
+    return run;
+}
+
+/// Logs which phase begins.
+void announce(const std::vector<TrainingPhase>& phases, std::size_t number) {
     log_info(concat(title_of(phases[number]), " (", number + 1, " of ", phases.size(), "): ", phases[number].folder.string()));
 }
 
@@ -180,18 +188,23 @@ int train_as(const Launch& launch, const std::vector<TrainingPhase>& phases, con
     const RequestedExperiment& any = phases.front().experiment;
     // The ranks connect before the plan exists, and the connection needs the device: resolve() decides it by the same rule.
     Connection connection{device_of_rank(any, launch), nullptr};
+    std::unique_ptr<RunFolder> run;
     for (std::size_t next = 0;; ++next) {
         std::optional<StartWatch> start(std::in_place, phases[next].experiment.settings.watchdog, record, launch);
         start->clock.enter(Phase::start);
         if (!connection.world) {
             connection.world = connect_ranks(any, launch, connection.device);
+            run = hold_run(*connection.world, phases, folder, record);
             next = choose_phase(*connection.world, phases, folder, options.resume);
             together(*connection.world, [&] {
                 if (launch.rank == 0) check_later_phases(phases, next, launch);
             });
         }
         if (next > 0) options.resume = {};
-        if (launch.rank == 0) announce(phases, next, record);
+        if (run) {
+            together(*connection.world, [&] { run->require(); });  // or the next phase would make the folder again
+            if (launch.rank == 0) announce(phases, next);
+        }
         const bool is_last = next + 1 == phases.size();
         const Ending ending = train_in(phases[next], record, options, launch, connection, start, is_last, requests);
         if (ending.signal != 0) return 128 + ending.signal;

@@ -107,17 +107,6 @@ std::string make_space(const TrainerParts& parts, const CheckpointStore& store) 
     return space.words;
 }
 
-/// The run's folder, held by rank 0. @param sees_folder by rank: whether it has that folder as well
-std::unique_ptr<RunFolder> open_folder(World& world, const std::filesystem::path& path, std::vector<bool>& sees_folder) {
-    std::unique_ptr<RunFolder> folder;
-    together(world, [&] {
-        folder = std::make_unique<RunFolder>(path, world.rank() == 0 ? RunFolder::Role::takes : RunFolder::Role::joins);
-    });
-    const bool sees = folder->has(world.text_of_first(folder->mark()));
-    for (const std::string& one : world.all_gather(std::string_view(sees ? "1" : "0"))) sees_folder.push_back(one == "1");
-    return folder;
-}
-
 /// Removes the exit record of an earlier attempt, which has been handled already, and logs to the folder too.
 void begin_records(const RunFolder& folder) {
     std::error_code ignored;
@@ -228,6 +217,16 @@ std::unique_ptr<World> connect_ranks(const RequestedExperiment& experiment, cons
     return make_world(launch, timeout, device);
 }
 
+OpenedFolder open_run_folder(ControlGroup& ranks, const std::filesystem::path& path) {
+    OpenedFolder opened;
+    together(ranks, [&] {
+        opened.folder = std::make_unique<RunFolder>(path, ranks.rank() == 0 ? RunFolder::Role::takes : RunFolder::Role::joins);
+    });
+    const bool sees = opened.folder->has(ranks.text_of_first(opened.folder->mark()));
+    for (const std::string& one : ranks.all_gather(std::string_view(sees ? "1" : "0"))) opened.seen_by.push_back(one == "1");
+    return opened;
+}
+
 TrainerParts make_trainer_parts(const RequestedExperiment& experiment, const std::filesystem::path& output,
                                 const ResumeRequest& resume, const Launch& launch, PhaseClock& clock,
                                 std::unique_ptr<World> world, at::Device device) {
@@ -237,7 +236,9 @@ TrainerParts make_trainer_parts(const RequestedExperiment& experiment, const std
     parts.resume = resume;
     parts.resume.again = launch.again;
     parts.world = std::move(world);
-    parts.folder = open_folder(*parts.world, output, parts.sees_folder);
+    OpenedFolder opened = open_run_folder(*parts.world, output);
+    parts.folder = std::move(opened.folder);
+    parts.sees_folder = std::move(opened.seen_by);
     parts.exit_record = parts.folder->paths().exit_record();
     const bool leads = parts.world->rank() == 0;
     together(*parts.world, [&] {

@@ -13,6 +13,15 @@ at::Device device_of_rank(const RequestedExperiment& experiment, const Launch& l
 /// Connects the ranks. All of them call it together. @throws DistributedError when one is missing
 std::unique_ptr<World> connect_ranks(const RequestedExperiment& experiment, const Launch& launch, at::Device device);
 
+/// A run's folder, and by rank whether it sees rank 0's.
+struct OpenedFolder {
+    std::unique_ptr<RunFolder> folder;
+    std::vector<bool> seen_by;
+};
+/// Takes the folder on rank 0, and joins it on the other ranks that see it. All ranks call it together.
+/// @throws ConfigError on all ranks, as RunFolder
+OpenedFolder open_run_folder(ControlGroup& ranks, const std::filesystem::path& path);
+
 /// Resolves the plan, probes what must be measured, and builds the parts. All ranks call it together; a refusal on one is a
 /// refusal on all.
 /// @param clock told when a part of the start is done @param output the run's folder @param device this rank's

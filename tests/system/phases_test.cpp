@@ -133,6 +133,24 @@ TEST_CASE("a stop signal in a phase ends the run with its code, and the same com
     check_the_same(undisturbed().run, moved);
 }
 
+TEST_CASE("the folder of a run with phases is held: a second start leaves no exit.json, and a renamed run gets its own") {
+    NEEDS_TRAIN();
+    const TemporaryFolder folder;
+    const fs::path config = write_phases(folder), run = folder / "run", moved = folder / "moved";
+    const std::string endless = "--set phases.main.schedule.total_steps=100000 ";
+    const std::string options = endless + GENERATE("", "--local-ranks 2");
+    Process process(train_command(config, run, options));
+    REQUIRE(wait_until(process, [&] { return fs::exists(run / folders[0] / "checkpoints/step_00000003/COMPLETE.json"); }));
+    const CommandResult second = train(config, run, endless);
+    CHECK(second.exit_code == 2);
+    CHECK(missing_words(second.err, {run.string() + ": another process is training in this folder"}) == "");
+    CHECK(recorded_code(run) == -1);
+    fs::rename(run, moved);
+    CHECK(wait_for_end(process) == 4);
+    CHECK(recorded_code(moved) == 4);
+    CHECK_FALSE(fs::exists(run));
+}
+
 TEST_CASE("a later phase whose steps have fewer sequences than there are ranks ends the run before the first phase") {
     NEEDS_TRAIN();
     const TemporaryFolder folder;
