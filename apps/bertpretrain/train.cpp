@@ -62,11 +62,12 @@ void report(const fs::path& folder, const std::string& complete, const std::opti
               << "run folder: " << displayable(folder.string()) << std::endl;
 }
 
-/// Ends a start that hangs, for example on a disk that stops answering.
+/// Ends a start that hangs, for example on a disk that stops answering, and the end of a phase before it.
 struct StartWatch {
     StartWatch(const WatchdogConfig& limits, const fs::path& record, const Launch& launch)
         : watchdog(limits, clock, [record, launch](const std::string& what) { end_hung_run(record, launch, what); }) {
         prepare_thread_traces();
+        clock.enter(Phase::start);
     }
 
     PhaseClock clock;
@@ -133,6 +134,7 @@ Ending train_in(const TrainingPhase& phase, const fs::path& record, const Option
     TrainerParts parts = make_trainer_parts(phase.experiment, phase.folder, options.resume, launch, start->clock,
                                             std::move(connection.world), connection.device);
     parts.exit_record = record;
+    parts.is_last_phase = is_last;
     parts.metrics_address = options.metrics_address;
     parts.limits = options.limits;
     const std::optional<double> unigram = parts.plan.data.unigram_cross_entropy;
@@ -152,6 +154,8 @@ Ending train_in(const TrainingPhase& phase, const fs::path& record, const Option
         limit_leaving(reports ? seconds_to_report + seconds_to_leave : seconds_to_leave, code, cause);
         if (launch.rank == 0 && code != 0) record_exit(record, launch, code, cause);
         else if (launch.rank == 0 && ending.limit) record_exit(record, launch, 0, cause);
+    } else {
+        start.emplace(phase.experiment.settings.watchdog, record, launch);  // the trainer's watchdog has no limit any more
     }
     if (launch.rank == 0 && ending.signal == 0)
         report(phase.folder,
@@ -189,9 +193,9 @@ int train_as(const Launch& launch, const std::vector<TrainingPhase>& phases, con
     // The ranks connect before the plan exists, and the connection needs the device: resolve() decides it by the same rule.
     Connection connection{device_of_rank(any, launch), nullptr};
     std::unique_ptr<RunFolder> run;
+    std::optional<StartWatch> start;
     for (std::size_t next = 0;; ++next) {
-        std::optional<StartWatch> start(std::in_place, phases[next].experiment.settings.watchdog, record, launch);
-        start->clock.enter(Phase::start);
+        start.emplace(phases[next].experiment.settings.watchdog, record, launch);
         if (!connection.world) {
             connection.world = connect_ranks(any, launch, connection.device);
             run = hold_run(*connection.world, phases, folder, record);

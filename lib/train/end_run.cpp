@@ -28,9 +28,11 @@ void Trainer::finish() {
         return end;
     };
     finish_mirror(end_or_signal);
-    leave({});
     end = std::numeric_limits<double>::infinity();
-    saver_.finish_commands(end_or_signal);
+    const Wait commands = [&](const auto& until) { saver_.finish_commands(until); };
+    if (!parts_.is_last_phase) wait_for_first(end_or_signal, commands);
+    leave({});
+    if (parts_.is_last_phase) commands(end_or_signal);  // only rank 0 stays for them
 }
 
 int Trainer::stop(StopReason reason) {

@@ -61,6 +61,7 @@ struct TrainerParts {
     std::unique_ptr<GradientBuckets> buckets;
     std::unique_ptr<TrainStep> step;
     std::filesystem::path exit_record;  ///< RUN/exit.json, of the whole run where this is one of its phases
+    bool is_last_phase = true;          ///< whether the process ends after it; false: the ranks go on with the next phase
     std::string metrics_address;        ///< "127.0.0.1:9400": where rank 0 serves its last numbers; empty: nowhere
     RunLimits limits;
     ChosenKernels kernels;  ///< on a GPU: see choose_kernels

@@ -1,0 +1,77 @@
+// How a run of one process ends, with its ranks as threads.
+#include <mutex>
+
+#include <ATen/Parallel.h>
+
+#include "support/forwarding_world.h"
+#include "support/run_ranks.h"
+#include "train/make_trainer.h"
+#include "train/tiny_experiment.h"
+
+using namespace bertpretrain;
+using namespace bertpretrain::testing;
+namespace fs = std::filesystem;
+
+namespace {
+
+/// Four steps, each with one micro-batch per rank.
+ExperimentConfig four_steps(const SampleShards& shards, std::int64_t ranks) {
+    ExperimentConfig experiment = tiny_experiment();
+    experiment.data.training_shards = shards.folder.path().string();
+    experiment.batch.micro_batch_size = 2;
+    experiment.batch.global_batch_size = 2 * ranks;
+    experiment.schedule.total_steps = 4;
+    experiment.checkpoint.save_every_steps = 2;
+    return experiment;
+}
+
+/// What a test does on each rank: before the trainer is made, and with the trainer instead of Trainer::run() alone.
+struct OnRank {
+    std::function<void(TrainerParts&)> change = [](TrainerParts&) {};
+    std::function<void(Trainer&)> body = [](Trainer& trainer) { trainer.run(); };
+};
+
+void train(const ExperimentConfig& experiment, const fs::path& run, std::int64_t ranks, const OnRank& what) {
+    run_ranks(ranks, [&](World& threads) {
+        at::set_num_threads(1);  // in this thread only
+        Launch launch;
+        launch.rank = launch.local_rank = threads.rank();
+        launch.world_size = launch.local_world_size = ranks;
+        PhaseClock clock;
+        StopRequest requests;
+        TrainerParts parts =
+            make_trainer_parts(experiment, run, {}, launch, clock, std::make_unique<ForwardingWorld>(threads), at::kCPU);
+        what.change(parts);
+        Trainer trainer(std::move(parts), requests);
+        what.body(trainer);
+    });
+}
+
+}  // namespace
+
+TEST_CASE("before another phase the other ranks wait for rank 0's commands; after the last one they leave", "[system]") {
+    const SampleShards shards({64});
+    const TemporaryFolder folder;
+    const fs::path done = folder / "done", left = folder / "left";
+    ExperimentConfig experiment = four_steps(shards, 2);
+    experiment.checkpoint.save_every_steps = 0;
+    experiment.checkpoint.after_save_seconds = 60;
+    const auto train_phase = [&](bool is_last, const std::string& command) {
+        experiment.checkpoint.after_save = command + "; touch " + done.string();
+        std::atomic<int> waited = 0;
+        OnRank on_rank;
+        on_rank.change = [&](TrainerParts& parts) { parts.is_last_phase = is_last; };
+        on_rank.body = [&](Trainer& trainer) {
+            trainer.run();
+            if (fs::exists(done)) ++waited;
+            else write_text(left, "");
+        };
+        train(experiment, folder / (is_last ? "last" : "first"), 2, on_rank);
+        fs::remove(done);
+        return waited.load();
+    };
+    CHECK(train_phase(false, "sleep 0.5") == 2);
+    CHECK_FALSE(fs::exists(left));
+    // This command ends only after rank 1 has left.
+    CHECK(train_phase(true, "while [ ! -e " + left.string() + " ]; do sleep 0.01; done") == 1);
+}
