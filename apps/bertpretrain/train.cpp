@@ -180,6 +180,29 @@ std::unique_ptr<RunFolder> hold_run(World& world, const std::vector<TrainingPhas
     return run;
 }
 
+/// After a phase, agrees whether the run stops before the next one starts: by rank 0's limit, or a signal to any rank. All ranks
+/// call it together. @returns the run's exit code if it stops
+std::optional<int> stopped_between_phases(World& world, const Launch& launch, const fs::path& record, const Ending& ending,
+                                          StopRequest& requests) {
+    requests.begin_startup();  // first: a later signal ends the process, an earlier one is seen below
+    const StopReason own = ending.limit ? StopReason{StopReason::Kind::limit} : requests.reason();
+    StopReason agreed = own;
+    try {
+        agreed = StopReason::of_code(world.agree_on_largest(own.code()));
+    } catch (const DistributedError&) {
+        if (own.kind != StopReason::Kind::signal) throw;  // else the other ranks got it too, and have left
+    }
+    if (agreed.kind == StopReason::Kind::limit) return 0;
+    if (!agreed) return std::nullopt;
+    const int code = 128 + agreed.signal;
+    const std::string cause = concat("stopped by signal ", agreed.signal);
+    limit_leaving(seconds_to_leave, code, cause);
+    if (launch.rank != 0) return code;
+    log_warning(concat(cause, " before the next phase; the same command goes on with it"));
+    record_exit(record, launch, code, cause);
+    return code;
+}
+
 /// Logs which phase begins.
 void announce(const std::vector<TrainingPhase>& phases, std::size_t number) {
     log_info(concat(title_of(phases[number]), " (", number + 1, " of ", phases.size(), "): ", phases[number].folder.string()));
@@ -216,7 +239,7 @@ int train_as(const Launch& launch, const std::vector<TrainingPhase>& phases, con
         // Rank 0 may take long for its report.
         const double seconds = phases[next + 1].experiment.settings.parallel.first_step_timeout_seconds;
         connection.world->set_timeout(std::chrono::seconds(static_cast<std::int64_t>(seconds)));
-        if (connection.world->agree_on_largest(ending.limit ? 1 : 0) != 0) return 0;
+        if (const auto code = stopped_between_phases(*connection.world, launch, record, ending, requests)) return *code;
     }
 }
 

@@ -133,6 +133,37 @@ TEST_CASE("a stop signal in a phase ends the run with its code, and the same com
     check_the_same(undisturbed().run, moved);
 }
 
+TEST_CASE("a stop signal between two phases, or while the next one starts, ends the run before that phase's first step") {
+    NEEDS_TRAIN();
+    const TemporaryFolder folder;
+    const fs::path others = folder / "others", waits = folder / "waits", go = folder / "go", run = folder / "run";
+    fs::copy(sample_data().shards, others);
+    const json other{{"name", "other"}, {"data", {{"training_shards", others.string()}}}};
+    const fs::path config = write_experiment(folder, {{"phases", {json{{"name", "main"}}, other}}});
+    {
+        const std::string command = concat("--set 'checkpoint.after_save=case $1 in *20) touch ", waits.string(), "; while [ -e ",
+                                           waits.string(), " ] && [ ! -e ", go.string(), " ]; do sleep 0.01; done;; esac'");
+        Process process(train_command(config, run, command + " --set checkpoint.stop_grace_seconds=0"));
+        REQUIRE(wait_until(process, [&] { return fs::exists(waits); }));
+        process.send(SIGTERM);
+        CHECK(wait_for_end(process) == 128 + SIGTERM);
+        write_text(go, "");
+        CHECK(recorded_code(run) == 128 + SIGTERM);
+        CHECK_FALSE(fs::exists(run / folders[1]));
+    }
+    const fs::path stuck = folder / "stuck";
+    Process process(concat("env LD_PRELOAD=" PROGRAM_FOLDER "/libfault_shim.so FAULT_CALL=pread FAULT_FILE=", others.string(),
+                           " FAULT_WHEN=", (run / folders[1]).string(), " FAULT_REACHED=", stuck.string(), " ",
+                           train_command(config, run)));
+    REQUIRE(wait_until(process, [&] { return fs::exists(stuck); }));
+    process.send(SIGTERM);
+    CHECK(wait_for_end(process) == 128 + SIGTERM);
+    const CommandResult rest = train(config, run);
+    INFO(rest.err);
+    CHECK(rest.exit_code == 0);
+    CHECK(fs::exists(run / folders[1] / "checkpoints/step_00000020"));
+}
+
 TEST_CASE("the folder of a run with phases is held: a second start leaves no exit.json, and a renamed run gets its own") {
     NEEDS_TRAIN();
     const TemporaryFolder folder;

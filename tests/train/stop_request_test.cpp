@@ -50,6 +50,21 @@ TEST_CASE("a stop request that comes again after the interval ends the process a
           }) == 130);
 }
 
+TEST_CASE("a signal while the next phase starts ends the process at once, and one before that is still a reason to stop") {
+    const auto in_next_phase = [](bool before) {
+        return exit_code_of([before] {
+            StopRequest requests(600);
+            requests.await_requests();
+            if (before) std::raise(SIGTERM);
+            requests.begin_startup();
+            if (!before) std::raise(SIGTERM);
+            if (requests.reason() != StopReason::by_signal(SIGTERM)) ::_exit(1);
+        });
+    };
+    CHECK(in_next_phase(true) == 0);
+    CHECK(in_next_phase(false) == 143);
+}
+
 TEST_CASE("SIGXCPU, which the system repeats every second, asks for one stop and never ends the process without a save") {
     CHECK(exit_code_of([] {
               StopRequest requests(0.05);

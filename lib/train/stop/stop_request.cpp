@@ -69,6 +69,8 @@ StopRequest::~StopRequest() {
 
 void StopRequest::await_requests() { awaited = 1; }
 
+void StopRequest::begin_startup() { awaited = 0; }
+
 void StopRequest::ask(StopReason reason) { asked_ = reason; }
 
 StopReason StopRequest::reason() const {

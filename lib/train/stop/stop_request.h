@@ -8,10 +8,11 @@
 
 namespace bertpretrain {
 
-/// Handles these signals while it exists. Before await_requests(), while the run starts, a stop signal ends the process at once,
-/// because there is nothing to save. Afterwards, the first stop signal is recorded. Further ones within `repeat_seconds` of the
-/// first count as the same request, because systemd, `timeout`, torchrun and launchers deliver one request several times. A later
-/// one ends the process at once, without saving; except SIGXCPU, which the system repeats.
+/// Handles these signals while it exists. Before await_requests() and after begin_startup(), while a run or its next phase
+/// starts, a stop signal ends the process at once, because there is nothing to save. Afterwards, the first stop signal is
+/// recorded. Further ones within `repeat_seconds` of the first count as the same request, because systemd, `timeout`, torchrun
+/// and launchers deliver one request several times. A later one ends the process at once, without saving; except SIGXCPU, which
+/// the system repeats.
 class StopRequest {
 public:
     explicit StopRequest(double repeat_seconds = 2);
@@ -21,6 +22,8 @@ public:
 
     /// From now on, stop signals are recorded; the caller must check reason() regularly.
     void await_requests();
+    /// From now on, a stop signal ends the process at once. reason() still returns one that came before.
+    void begin_startup();
 
     /// Requests a stop like a signal does. Thread-safe.
     void ask(StopReason reason);
