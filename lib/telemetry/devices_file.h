@@ -26,6 +26,8 @@ public:
     /// From now on, calls `listener` with each line that append() writes.
     void pass_on(std::function<void(std::string_view)> listener) { listener_ = std::move(listener); }
 
+    /// Tries to write the waiting lines. @returns whether none is left
+    bool retry() { return lines_.retry(); }
     /// Writes all waiting lines. Must be the last call. @throws DataError with the number of lines that could not be written
     void finish() { lines_.finish(); }
 

@@ -60,7 +60,7 @@ LineFile::~LineFile() {
 }
 
 void LineFile::finish() {
-    if (kept_.empty() || write_kept()) return;
+    if (retry()) return;
     const std::string reason = std::strerror(errno);
     const auto lines = std::count(kept_.begin(), kept_.end(), '\n');
     kept_.clear();
@@ -68,9 +68,9 @@ void LineFile::finish() {
                            "); check free space"));
 }
 
-/// Writes kept_. @returns false, with errno set, if that fails; then the file contains none of kept_, or the bytes written are
-/// removed from kept_
-bool LineFile::write_kept() {
+/// Where it returns false, errno is set, and the file contains none of kept_, or the bytes written are removed from kept_.
+bool LineFile::retry() {
+    if (kept_.empty()) return true;
     const off_t before = ::lseek(handle_, 0, SEEK_END);
     for (std::size_t done = 0; done < kept_.size();) {
         const ssize_t count = ::write(handle_, kept_.data() + done, kept_.size() - done);
@@ -85,15 +85,13 @@ bool LineFile::write_kept() {
         done += static_cast<std::size_t>(count);
     }
     kept_.clear();
+    is_behind_ = false;
     return true;
 }
 
 void LineFile::append(std::string_view line) {
     kept_.append(line).push_back('\n');
-    if (write_kept()) {
-        is_behind_ = false;
-        return;
-    }
+    if (retry()) return;
     if (kept_.size() > most_kept) refuse(path_, "cannot be written");
     if (!std::exchange(is_behind_, true))
         log_warning(concat(path_.string(), ": cannot be written (", std::strerror(errno),

@@ -24,6 +24,9 @@ public:
     ///         whole lines only.
     void append(std::string_view line);
 
+    /// Tries to write the kept lines. @returns whether none is left
+    bool retry();
+
     /// Tries once more to write the kept lines, then discards them.
     /// @throws DataError with the file, the system's reason and the number of lines lost
     void finish();
@@ -33,8 +36,6 @@ public:
     const std::filesystem::path& path() const { return path_; }
 
 private:
-    bool write_kept();
-
     std::filesystem::path path_;
     std::string kept_;  ///< lines still to be written
     bool is_behind_ = false;

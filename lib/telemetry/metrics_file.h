@@ -43,6 +43,8 @@ public:
     /// @param kept receives the remaining records  @throws DataError if the file cannot be read or replaced
     CutSteps cut_to_step(std::int64_t step, std::int64_t evaluated, LossHistory& kept);
 
+    /// Tries to write the waiting lines. @returns whether none is left
+    bool retry() { return lines_->retry(); }
     /// Writes all waiting lines. Must be the last call. @throws DataError with the number of lines that could not be written
     void finish() { lines_->finish(); }
 

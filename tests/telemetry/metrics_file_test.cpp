@@ -290,8 +290,17 @@ TEST_CASE("lines that a full disk refuses are kept, and written in order when th
         CHECK_NOTHROW(file.append("second"));
         CHECK_NOTHROW(file.append("third"));
         CHECK(read_text(folder / "lines") == "first\n");
+        CHECK_FALSE(file.retry());
         CHECK_THROWS_AS(file.append(std::string(LineFile::most_kept, 'x')), DataError);
         limit_files(before.rlim_cur);
+    }
+    {
+        LineFile file(folder / "later");
+        limit_files(0);
+        file.append("first");
+        limit_files(before.rlim_cur);
+        CHECK(file.retry());
+        CHECK(read_text(folder / "later") == "first\n");
     }
     {
         LineFile file(folder / "others");

@@ -56,6 +56,13 @@ std::optional<LostFolder> RecordFiles::lost() const {
     return lost_;
 }
 
+std::string RecordFiles::retry_lines() {
+    const RunPaths& paths = folder_.paths();
+    if (!metrics.retry()) return paths.metrics().string();
+    if (!events.retry()) return paths.events().string();
+    return devices.retry() ? "" : paths.devices().string();
+}
+
 void RecordFiles::draw() {
     LossPictureOptions options;
     options.unigram_loss = unigram_cross_entropy_;

@@ -3,6 +3,7 @@
 
 #include <mutex>
 #include <optional>
+#include <string>
 
 #include "telemetry/devices_file.h"
 #include "telemetry/events_file.h"
@@ -41,6 +42,10 @@ public:
     bool may_write_at_path();
     /// Returns the loss of the folder that one of the two above has noticed; nullopt: none. Thread-safe.
     std::optional<LostFolder> lost() const;
+
+    /// Tries to write lines that are kept in memory, after a full disk for example. For the lines thread.
+    /// @returns the path of a file that still lacks lines; empty: none
+    std::string retry_lines();
 
     /// Draws the loss picture. Logs only the first failure.
     void draw();

@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/clock.h"
-#include "core/concat.h"
+#include "core/error.h"
 #include "core/output/log.h"
 #include "train/records/record_files.h"
 
@@ -119,8 +119,17 @@ void RunRecords::draw_losses(bool at_the_end) {
 
 std::optional<LostFolder> RunRecords::lost_folder() const { return files_ ? files_->lost() : std::nullopt; }
 
-std::function<void()> RunRecords::lines_written() const {
-    return lines_ ? lines_->drainer() : std::function<void()>([] {});
+std::function<void()> RunRecords::lines_written(bool required) {
+    if (!files_) return [] {};
+    if (!required) return lines_->drainer();
+    const auto incomplete = std::make_shared<std::string>("the run's records");  // it stays so only where the queue is full
+    lines_->try_post([files = files_, incomplete] { *incomplete = files->may_write_lines() ? files->retry_lines() : ""; });
+    return [drain = lines_->drainer(), incomplete] {
+        drain();
+        if (incomplete->empty()) return;
+        throw CheckpointError(concat(*incomplete, ": the last lines cannot be written and are only in memory, so a run that ",
+                                     "is killed and resumes from this checkpoint would lack them\n  do: free some space"));
+    };
 }
 
 void RunRecords::finish() {

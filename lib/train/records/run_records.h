@@ -57,8 +57,10 @@ public:
     std::optional<LostFolder> lost_folder() const;
 
     /// Returns a function that blocks until all lines so far have been passed to the operating system, so that a killed process
-    /// loses none. It may outlive this object and may be called by any thread. @throws DataError (the function) as add()
-    std::function<void()> lines_written() const;
+    /// loses none. It may outlive this object and may be called by any thread.
+    /// @param required whether the function throws CheckpointError where lines are only in memory, because of a full disk for
+    /// example  @throws DataError (the function) as add()
+    std::function<void()> lines_written(bool required);
     /// Must be the last call: blocks until the lines are written, and a few seconds for the pictures.
     /// @throws DataError when lines are lost
     void finish();

@@ -60,7 +60,7 @@ struct CheckpointSaver::Job {
     CheckpointStore store;
     std::vector<bool> sees_store;
     std::optional<RunFolder> place;       ///< nullopt: the store's own folder is used
-    std::function<void()> lines_written;  ///< throws DataError
+    std::function<void()> lines_written;  ///< RunRecords::lines_written()
     CheckpointStore::Keep keep;
     Snapshot snapshot;
     std::function<void()> sign_of_life;
@@ -92,11 +92,11 @@ CheckpointSaver::CheckpointSaver(World& world, const CheckpointConfig& config, c
     ranks_->set_timeout(std::chrono::hours(24));  // a lost rank closes its connections; a slow writer is not lost
 }
 
-std::shared_ptr<CheckpointSaver::Job> CheckpointSaver::make_job(Snapshot snapshot, double began) {
+std::shared_ptr<CheckpointSaver::Job> CheckpointSaver::make_job(Snapshot snapshot, double began, bool last) {
     CheckpointStore::Keep keep{config_.keep_last, config_.keep_every_steps, after_save_.look(), config_.keep_best, whole_};
     if (mirror_) keep.steps.merge(mirror_->in_use());
     keep.agreed = snapshot.agreed_step;
-    return std::make_shared<Job>(ranks_, store_, sees_store_, folder_, records_.lines_written(), keep, std::move(snapshot),
+    return std::make_shared<Job>(ranks_, store_, sees_store_, folder_, records_.lines_written(!last), keep, std::move(snapshot),
                                  sign_of_life_, began, 0.0, lineage_);
 }
 
@@ -208,7 +208,7 @@ void CheckpointSaver::start(Snapshot snapshot, double began) {
 void CheckpointSaver::save_now(Snapshot snapshot, bool last, bool stopping) {
     check(!job_, "a save is already in progress");
     repeat_from_.reset();
-    job_ = make_job(std::move(snapshot), seconds_now());
+    job_ = make_job(std::move(snapshot), seconds_now(), last);
     job_->keep.verify = !stopping;
     run(*job_);
     job_->stall_seconds = seconds_now() - job_->began;

@@ -106,7 +106,8 @@ private:
     static constexpr double farewell_seconds = 10;
 
     struct Job;
-    std::shared_ptr<Job> make_job(Snapshot snapshot, double began);
+    /// @param last as in save_now()
+    std::shared_ptr<Job> make_job(Snapshot snapshot, double began, bool last = false);
     static void run(Job& job);
     static void write(Job& job);
     static bool delete_oldest(Job& job) noexcept;
