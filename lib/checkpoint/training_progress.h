@@ -34,7 +34,7 @@ struct TrainingProgress {
     std::optional<std::int64_t> agreed_step;         ///< the last whose state a cross check confirmed (train/audit/cross_check)
     std::string casing;                              ///< "cased", "uncased"; empty where the shards do not record it
     std::string kernels;                             ///< kernel set in use: "avx512_bf16", "cuda"; empty: not recorded
-    std::optional<std::int64_t> device_micro_batch;  ///< set where it differs from the settings
+    std::optional<std::int64_t> device_micro_batch;  ///< set where it was measured
     std::vector<MixturePart> mixture;                ///< BatchLoader::mixture(); empty with one source
     nlohmann::json cpu_products;                     ///< choose_matmul_libraries(); null: no choice was made
     nlohmann::json gpu_kernels;                      ///< choose_kernels(); null: there was nothing to choose

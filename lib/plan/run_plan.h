@@ -90,9 +90,11 @@ struct RunPlan {
     std::int64_t pass_size() const { return batch.device_micro_batch.value_or(settings.batch.micro_batch_size); }
     /// Sequences of full length that a pass holds at most. Ranks share a step by tokens, so a rank with shorter sequences may
     /// have more of them.
-    std::int64_t full_sequences_of_pass() const {
-        return std::min(pass_size(), (global_batch() + parallel.world_size - 1) / parallel.world_size);
-    }
+    std::int64_t full_sequences_of_pass() const { return std::min(pass_size(), sequences_per_rank()); }
+    /// A rank's share of a step, rounded up.
+    std::int64_t sequences_per_rank() const { return (global_batch() + parallel.world_size - 1) / parallel.world_size; }
+    /// Whether passes of several sizes are possible, and the largest that fits is measured.
+    bool has_choice_of_pass() const { return batch.measures_pass && sequences_per_rank() > settings.batch.micro_batch_size; }
 
     /// Records a decision, in place of an earlier one on the same path.
     void decide(const std::string& path, nlohmann::ordered_json value, Origin origin, std::string reason);

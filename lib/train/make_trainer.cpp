@@ -159,7 +159,7 @@ void probe_passes(TrainerParts& parts) {
     const at::Device device = parts.parameters->device();
     const std::int64_t before = plan.pass_size();
     choose_device_micro_batch(
-        world, plan, (plan.global_batch() + world.size() - 1) / world.size(),
+        world, plan, plan.sequences_per_rank(),
         [&]() -> std::uint64_t {
             if (!world.communicates()) return 0;
             return trial_exchange(*parts.buckets, *parts.parameters, parts.optimizer->state().master);

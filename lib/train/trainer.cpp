@@ -274,9 +274,7 @@ Snapshot Trainer::with_progress(Snapshot snapshot) const {
     if (settings().training.cross_check_every_steps > 0) progress.agreed_step = snapshot.agreed_step = cross_check_.agreed_step();
     progress.casing = parts_.plan.data.casing;
     progress.kernels = kernels_of(parts_);
-    if (const BatchPlan& batch = parts_.plan.batch;
-        batch.measures_pass && *batch.device_micro_batch != settings().batch.micro_batch_size)
-        progress.device_micro_batch = batch.device_micro_batch;
+    if (parts_.plan.has_choice_of_pass()) progress.device_micro_batch = parts_.plan.batch.device_micro_batch;
     progress.cpu_products = kept_matmul(parts_.plan.compute);
     progress.gpu_kernels = parts_.kernels.kept;
     state.progress = progress.to_json();

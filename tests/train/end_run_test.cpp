@@ -49,6 +49,22 @@ void train(const ExperimentConfig& experiment, const fs::path& run, std::int64_t
 
 }  // namespace
 
+TEST_CASE("a checkpoint keeps the pass that was measured, also the smallest, and none where only one was possible", "[system]") {
+    const SampleShards shards({64});
+    const TemporaryFolder folder;
+    for (const std::int64_t micro_batches : {1, 2}) {
+        ExperimentConfig experiment = four_steps(shards, 1);
+        experiment.batch.global_batch_size = 2 * micro_batches;
+        OnRank on_rank;
+        on_rank.change = [](TrainerParts& parts) { parts.plan.batch.measures_pass = true; };  // as on a GPU
+        const fs::path run = folder / std::to_string(micro_batches);
+        train(experiment, run, 1, on_rank);
+        const std::string progress = read_text(run / "checkpoints/step_00000004/training_state.json");
+        CHECK((progress.find("\"device_micro_batch\": 2") != progress.npos) == (micro_batches == 2));
+        CHECK_FALSE(progress.empty());
+    }
+}
+
 TEST_CASE("before another phase the other ranks wait for rank 0's commands; after the last one they leave", "[system]") {
     const SampleShards shards({64});
     const TemporaryFolder folder;
