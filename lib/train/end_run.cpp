@@ -18,6 +18,7 @@ namespace bertpretrain {
 
 void Trainer::finish() {
     if (parts_.world->agree_on_largest(records_->lost_folder() ? 1 : 0) != 0) leave_lost_folder("");
+    if (parts_.is_last_phase) limit_.reset();  // noticed after the last step: there is nothing left to stop
     records_->clear_progress();
     tell_target();
     records_->event("finish", {{"step", step_}});

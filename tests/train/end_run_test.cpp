@@ -1,5 +1,8 @@
 // How a run of one process ends, with its ranks as threads.
-#include <mutex>
+#include <atomic>
+#include <chrono>
+#include <thread>
+#include <utility>
 
 #include <ATen/Parallel.h>
 
@@ -25,10 +28,22 @@ ExperimentConfig four_steps(const SampleShards& shards, std::int64_t ranks) {
     return experiment;
 }
 
+/// Delays the next message of a rank.
+class SlowWorld final : public ForwardingWorld {
+public:
+    using ForwardingWorld::ForwardingWorld;
+    using World::all_gather;
+    std::vector<std::string> all_gather(std::string_view own) override {
+        std::this_thread::sleep_for(std::exchange(delay, std::chrono::milliseconds(0)));
+        return ForwardingWorld::all_gather(own);
+    }
+    std::chrono::milliseconds delay{0};
+};
+
 /// What a test does on each rank: before the trainer is made, and with the trainer instead of Trainer::run() alone.
 struct OnRank {
     std::function<void(TrainerParts&)> change = [](TrainerParts&) {};
-    std::function<void(Trainer&)> body = [](Trainer& trainer) { trainer.run(); };
+    std::function<void(Trainer&, SlowWorld&)> body = [](Trainer& trainer, SlowWorld&) { trainer.run(); };
 };
 
 void train(const ExperimentConfig& experiment, const fs::path& run, std::int64_t ranks, const OnRank& what) {
@@ -39,11 +54,12 @@ void train(const ExperimentConfig& experiment, const fs::path& run, std::int64_t
         launch.world_size = launch.local_world_size = ranks;
         PhaseClock clock;
         StopRequest requests;
-        TrainerParts parts =
-            make_trainer_parts(experiment, run, {}, launch, clock, std::make_unique<ForwardingWorld>(threads), at::kCPU);
+        auto slow = std::make_unique<SlowWorld>(threads);
+        SlowWorld& world = *slow;
+        TrainerParts parts = make_trainer_parts(experiment, run, {}, launch, clock, std::move(slow), at::kCPU);
         what.change(parts);
         Trainer trainer(std::move(parts), requests);
-        what.body(trainer);
+        what.body(trainer, world);
     });
 }
 
@@ -65,6 +81,27 @@ TEST_CASE("a checkpoint keeps the pass that was measured, also the smallest, and
     }
 }
 
+TEST_CASE("a limit that is noticed after the last step but one does not stop a run, which completes; before a phase it does") {
+    const SampleShards shards({64});
+    const TemporaryFolder folder;
+    for (const bool is_last : {true, false}) {
+        ExperimentConfig experiment = four_steps(shards, 1);
+        experiment.schedule.total_steps = 2;
+        OnRank on_rank;
+        on_rank.change = [&](TrainerParts& parts) {
+            parts.is_last_phase = is_last;
+            parts.limits.seconds = 4;
+        };
+        on_rank.body = [&](Trainer& trainer, SlowWorld& world) {
+            world.delay = std::chrono::milliseconds(3500);  // of the first step's start, after the first look at the limit
+            trainer.run();
+            if (trainer.step() < 2) return;  // so busy a machine that the limit was reached before the first step
+            require_on_rank(trainer.stopped_at_limit().has_value() != is_last, "whether the limit counts is wrong");
+        };
+        train(experiment, folder / std::to_string(is_last), 1, on_rank);
+    }
+}
+
 TEST_CASE("before another phase the other ranks wait for rank 0's commands; after the last one they leave", "[system]") {
     const SampleShards shards({64});
     const TemporaryFolder folder;
@@ -77,7 +114,7 @@ TEST_CASE("before another phase the other ranks wait for rank 0's commands; afte
         std::atomic<int> waited = 0;
         OnRank on_rank;
         on_rank.change = [&](TrainerParts& parts) { parts.is_last_phase = is_last; };
-        on_rank.body = [&](Trainer& trainer) {
+        on_rank.body = [&](Trainer& trainer, SlowWorld&) {
             trainer.run();
             if (fs::exists(done)) ++waited;
             else write_text(left, "");
