@@ -284,7 +284,8 @@ Snapshot Trainer::with_progress(Snapshot snapshot) const {
 }
 
 void Trainer::save(bool training_goes_on) {
-    if (step_ == 0 || (training_goes_on && last_save_step_ == step_)) return;
+    const bool has_evaluation = saved_evaluation_ == step_evaluated_;
+    if (step_ == 0 || (training_goes_on && last_save_step_ == step_ && has_evaluation)) return;
     clock_.enter(Phase::saving);
     const ModelConfig& model = settings().model;
     const ParameterLayout& layout = parts_.parameters->layout();
@@ -292,12 +293,14 @@ void Trainer::save(bool training_goes_on) {
     const OptimizerState& optimizer = parts_.optimizer->state();
     if (training_goes_on) saver_.make_room();
     else saver_.finish();
-    if (saver_.step_saved() == step_) return;
+    const bool is_saved = saver_.step_saved() == step_;
+    if (is_saved && has_evaluation) return;
     const double began = seconds_now();
     last_save_step_ = step_;
+    saved_evaluation_ = step_evaluated_;
     if (training_goes_on && snapshot_) saver_.start(with_progress(snapshot_->copy(model, layout, rank, optimizer)), began);
     else
-        saver_.save_now(with_progress(see_state(model, layout, rank, optimizer)), !training_goes_on,
+        saver_.save_now(with_progress(see_state(model, layout, rank, optimizer)), !training_goes_on && !is_saved,
                         !training_goes_on && !finished());
 }
 
@@ -317,7 +320,7 @@ void Trainer::restore() {
         saver_.mirror(point->step);
         step_ = last_save_step_ = point->step;
         saver_.goes_on_from(step_);
-        step_evaluated_ = point->progress.step_evaluated;
+        step_evaluated_ = saved_evaluation_ = point->progress.step_evaluated;
         held_out_loss_ = point->progress.held_out_mlm_loss.value_or(std::numeric_limits<double>::quiet_NaN());
         target_.restore(point->progress.mlm_loss);
         cross_check_.begin_at(point->progress.agreed_step.value_or(step_));

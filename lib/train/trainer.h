@@ -128,7 +128,7 @@ private:
     void tell_target();
     /// @returns whether it was done; else a rank was asked to stop, and it is made up for when the run goes on
     bool evaluate_held_out();
-    /// Saves this step, unless it is saved already, while training goes on where it may.
+    /// Saves this step, while training goes on where it may. Does nothing if it is saved already, with its evaluation.
     void save(bool training_goes_on);
     Snapshot with_progress(Snapshot snapshot) const;
     bool due(std::int64_t every) const { return step_ > 0 && every > 0 && step_ % every == 0; }
@@ -156,6 +156,7 @@ private:
     std::int64_t step_ = 0;             ///< completed optimizer updates
     std::int64_t last_save_step_ = -1;  ///< the last that was saved, or whose save is under way
     std::int64_t step_evaluated_ = -1;
+    std::int64_t saved_evaluation_ = -1;  ///< step_evaluated_ at the last save
     double held_out_loss_ = 0;         ///< MLM, of step_evaluated_
     std::int64_t updates_before_ = 0;  ///< of the moments that the run began with
     Watchdog watchdog_;                ///< last: it ends before what it watches

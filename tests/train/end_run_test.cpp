@@ -6,6 +6,7 @@
 
 #include <ATen/Parallel.h>
 
+#include "checkpoint/lineage.h"
 #include "support/forwarding_world.h"
 #include "support/run_ranks.h"
 #include "train/make_trainer.h"
@@ -26,6 +27,12 @@ ExperimentConfig four_steps(const SampleShards& shards, std::int64_t ranks) {
     experiment.schedule.total_steps = 4;
     experiment.checkpoint.save_every_steps = 2;
     return experiment;
+}
+
+/// Adds shards of 64 held-out rows.
+void add_held_out(const SampleShards& shards, int count) {
+    for (int i = 0; i < count; ++i)
+        fs::copy_file(shards.files.front(), shards.folder / concat("wiki_test_000", i, ".h5"));
 }
 
 /// Delays the next message of a rank.
@@ -100,6 +107,29 @@ TEST_CASE("a limit that is noticed after the last step but one does not stop a r
         };
         train(experiment, folder / std::to_string(is_last), 1, on_rank);
     }
+}
+
+TEST_CASE("a complete run whose last evaluation is made up for saves its held-out loss, once", "[system]") {
+    const SampleShards shards({64});
+    add_held_out(shards, 1);
+    const TemporaryFolder folder;
+    const fs::path run = folder / "run", last = run / "checkpoints/step_00000004";
+    ExperimentConfig experiment = four_steps(shards, 2);
+    train(experiment, run, 2, {});  // as one whose last evaluation was interrupted by a signal
+    REQUIRE(read_text(last / "training_state.json").find("held_out_mlm_loss") == std::string::npos);
+    experiment.evaluation.every_steps = 2;
+    train(experiment, run, 2, {});
+    CHECK(read_text(last / "training_state.json").find("held_out_mlm_loss") != std::string::npos);
+    CHECK(CheckpointStore(run / "checkpoints").best_complete() == last);
+    const Lineage lineage = read_lineage(last / lineage_file);
+    REQUIRE(lineage.predecessors.size() == 1);  // not the checkpoint that it replaced
+    CHECK(lineage.predecessors.front().step == 2);
+    const std::string metrics = read_text(run / "metrics.jsonl"), mark = read_text(last / "COMPLETE.json");
+    const auto saved = fs::last_write_time(last / "model.pt");
+    train(experiment, run, 2, {});
+    CHECK(read_text(run / "metrics.jsonl") == metrics);
+    CHECK(read_text(last / "COMPLETE.json") == mark);
+    CHECK(fs::last_write_time(last / "model.pt") == saved);
 }
 
 TEST_CASE("before another phase the other ranks wait for rank 0's commands; after the last one they leave", "[system]") {

@@ -69,6 +69,7 @@ void RunLineage::record(const fs::path& checkpoint, std::int64_t step, const std
             lineage_.started_from.push_back(exists_here(file) ? digest_of_file(file, "", sign_of_life)
                                                               : FileDigest{file.string(), 0, "", {}});
         lineage_.step = step;
+        std::erase_if(lineage_.predecessors, [&](const LineageLink& one) { return one.step >= step; });  // it replaces that one
         lineage_.files = digests_of_checkpoint(checkpoint, sign_of_life);
         const std::string text = lineage_text(lineage_);
         write_atomically(checkpoint / lineage_file, text);
