@@ -88,7 +88,7 @@ TrainingState state_of(const CheckpointReader& last) {
     state.progress = last.progress();
     state.progress.erase(held_out_loss_key);
     state.settings = last.settings();
-    state.vocabulary = last.vocabulary().value_or("");
+    if (const auto file = last.vocabulary()) state.vocabulary = std::make_shared<const TokenizerFile>(tokenizer_file(*file));
     return state;
 }
 

@@ -10,13 +10,11 @@
 
 #include <fcntl.h>
 
-#include "archive/mapped_file.h"
 #include "checkpoint/checkpoint_files.h"
 #include "checkpoint/slice_writer.h"
 #include "core/error.h"
 #include "core/files/disk.h"
 #include "core/strings.h"
-#include "tokens/vocabulary/vocabulary_file.h"
 
 namespace bertpretrain {
 namespace fs = std::filesystem;
@@ -145,12 +143,8 @@ fs::path CheckpointStore::complete(const TrainingState& state, const std::vector
                                  .finish(collected(receipts, &SaveReceipt::optimizer), sign_of_life));
         list(progress_file, write_flushed(partial / progress_file, json_text(state.progress)));
         list(settings_file, write_flushed(partial / settings_file, json_text(state.settings)));
-        if (!state.vocabulary.empty()) {
-            const MappedFile vocabulary(state.vocabulary);
-            const auto bytes = vocabulary.bytes();
-            const std::string_view name = carried_name(state.vocabulary);
-            list(name, write_flushed(partial / name, {reinterpret_cast<const char*>(bytes.data()), bytes.size()}));
-        }
+        if (const auto& vocabulary = state.vocabulary)
+            list(vocabulary->name, write_flushed(partial / vocabulary->name, vocabulary->content));
         write_mark(partial, mark);
         flush_folder(partial);
         put_in_place(partial, place);

@@ -3,13 +3,15 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <filesystem>
 #include <map>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include <nlohmann/json.hpp>
+
+#include "tokens/vocabulary/vocabulary_file.h"
 
 namespace bertpretrain {
 
@@ -39,13 +41,13 @@ struct TensorAlias {
 };
 
 struct TrainingState {
-    std::int64_t step = 0;                     ///< completed optimizer updates
-    TensorSet parameters;                      ///< fp32 master weights, with Hugging Face's names
-    std::vector<TensorAlias> aliases;          ///< of parameters, for readers that expect tied tensors under both names
-    std::map<std::string, TensorSet> moments;  ///< "exp_avg", "exp_avg_sq": tensors with the parameters' names
-    nlohmann::json progress;                   ///< the trainer's state for resuming; written as training_state.json
-    nlohmann::json settings;                   ///< all settings of the run; written as settings.json
-    std::filesystem::path vocabulary;          ///< copied under carried_name(); may be empty
+    std::int64_t step = 0;                            ///< completed optimizer updates
+    TensorSet parameters;                             ///< fp32 master weights, with Hugging Face's names
+    std::vector<TensorAlias> aliases;                 ///< of parameters, for readers that expect tied tensors under both names
+    std::map<std::string, TensorSet> moments;         ///< "exp_avg", "exp_avg_sq": tensors with the parameters' names
+    nlohmann::json progress;                          ///< the trainer's state for resuming; written as training_state.json
+    nlohmann::json settings;                          ///< all settings of the run; written as settings.json
+    std::shared_ptr<const TokenizerFile> vocabulary;  ///< null: none
 };
 
 }  // namespace bertpretrain

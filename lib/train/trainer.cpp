@@ -279,7 +279,7 @@ Snapshot Trainer::with_progress(Snapshot snapshot) const {
     progress.gpu_kernels = parts_.kernels.kept;
     state.progress = progress.to_json();
     state.settings = write_config(parts_.plan.settings);
-    state.vocabulary = parts_.plan.data.vocabulary;
+    state.vocabulary = vocabulary_;
     return snapshot;
 }
 
@@ -351,6 +351,8 @@ void Trainer::restore() {
         if (!parts_.kernels.rows.is_null()) records_->event("gpu_kernels", {{"step", step_}, {"proof", parts_.kernels.rows}});
         records_->cut_to_step(step_, step_evaluated_);
         if (!leads) return;
+        if (const auto& file = parts_.plan.data.vocabulary; !file.empty())
+            vocabulary_ = std::make_shared<const TokenizerFile>(tokenizer_file(file));
         const RunPaths& paths = parts_.folder->paths();
         if (trains || !std::filesystem::exists(paths.settings()))
             write_atomically(paths.settings(), (trains ? write_config(settings()).dump(2) : point->settings.dump(2)) + "\n");

@@ -102,11 +102,11 @@ private:
     void finish();
     /// Saves where that may be done, and leaves. @returns as run()
     int stop(StopReason reason);
-    /// Calls `wait` on rank 0 and blocks on the other ranks until it returns; they notice a rank 0 that hangs meanwhile.
-    /// @param end when to stop waiting, by seconds_now()  @param wait gets such a function, which it calls often
+    /// Blocks until something is done, or until `end`: when to stop waiting, by seconds_now(). Calls `end` often.
     using Wait = std::function<void(const std::function<double()>& end)>;
+    /// Calls `wait` on rank 0 and blocks on the other ranks until it returns; they notice a rank 0 that hangs meanwhile.
     void wait_for_first(const std::function<double()>& end, const Wait& wait);
-    /// Blocks until the newest checkpoint is in the mirror. @param end as above
+    /// Blocks until the newest checkpoint is in the mirror, or until `end`.
     void finish_mirror(const std::function<double()>& end);
     /// Does something for a run that ends by an error: a second error is logged and does not replace that cause.
     void attempt(const std::function<void()>& action);
@@ -140,6 +140,7 @@ private:
     StopRequest& requests_;
     PhaseClock clock_;
     std::unique_ptr<RunRecords> records_;
+    std::shared_ptr<const TokenizerFile> vocabulary_;  ///< on rank 0, as at the start; null: none
     CheckpointSaver saver_;
     std::optional<SnapshotBuffers> snapshot_;
     DeviceUsageMeter usage_;
@@ -157,9 +158,9 @@ private:
     std::int64_t last_save_step_ = -1;  ///< the last that was saved, or whose save is under way
     std::int64_t step_evaluated_ = -1;
     std::int64_t saved_evaluation_ = -1;  ///< step_evaluated_ at the last save
-    double held_out_loss_ = 0;         ///< MLM, of step_evaluated_
-    std::int64_t updates_before_ = 0;  ///< of the moments that the run began with
-    Watchdog watchdog_;                ///< last: it ends before what it watches
+    double held_out_loss_ = 0;            ///< MLM, of step_evaluated_
+    std::int64_t updates_before_ = 0;     ///< of the moments that the run began with
+    Watchdog watchdog_;                   ///< last: it ends before what it watches
 };
 
 }  // namespace bertpretrain

@@ -14,7 +14,7 @@ TEST_CASE("saved tensors are read back, whole or in part") {
     const TemporaryFolder run;
     ExampleState example = example_state(12, 0, 1);
     write_text(run / "words.txt", "[PAD]\n");
-    example.state.vocabulary = run / "words.txt";
+    example.state.vocabulary = std::make_shared<const TokenizerFile>(tokenizer_file(run / "words.txt"));
     const CheckpointReader reader(CheckpointStore(run / "checkpoints").save(example.state));
     CHECK(reader.step() == 12);
     CHECK(reader.progress() == example.state.progress);

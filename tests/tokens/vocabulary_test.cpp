@@ -122,4 +122,7 @@ TEST_CASE("an export carries a list of tokens without its byte order mark, and o
     write_text(folder / "plain.txt", tokens);
     CHECK(carried_content(folder / "marked.txt") == "[PAD]\n[UNK]\n");
     CHECK(carried_content(folder / "plain.txt") == tokens);
+    CHECK(tokenizer_file(folder / "marked.txt").content == read_text(folder / "marked.txt"));
+    CHECK(tokenizer_file(folder / "marked.txt").name == "vocab.txt");
+    CHECK_THROWS_WITH(tokenizer_file(folder / "gone.txt"), Catch::Contains("gone.txt: does not exist"));
 }

@@ -109,6 +109,24 @@ TEST_CASE("a limit that is noticed after the last step but one does not stop a r
     }
 }
 
+TEST_CASE("checkpoints carry the vocabulary of the run's start, although its file changes or goes", "[system]") {
+    const SampleShards shards({64});
+    const TemporaryFolder folder;
+    const fs::path words = folder / "words.txt";
+    std::string tokens = "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\n";
+    for (int i = 0; i < 100; ++i) tokens += concat("w", i, "\n");
+    write_text(words, tokens);
+    ExperimentConfig experiment = four_steps(shards, 1);
+    experiment.data.vocabulary = words.string();
+    OnRank on_rank;
+    on_rank.body = [&](Trainer& trainer, SlowWorld&) {
+        fs::remove(words);
+        trainer.run();
+    };
+    train(experiment, folder / "run", 1, on_rank);
+    CHECK(read_text(folder / "run/checkpoints/step_00000004/vocab.txt") == tokens);
+}
+
 TEST_CASE("a complete run whose last evaluation is made up for saves its held-out loss, once", "[system]") {
     const SampleShards shards({64});
     add_held_out(shards, 1);

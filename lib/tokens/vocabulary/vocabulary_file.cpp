@@ -1,5 +1,7 @@
 #include "tokens/vocabulary/vocabulary_file.h"
 
+#include <utility>
+
 #include "core/error.h"
 #include "core/files/files.h"
 #include "core/files/local_path.h"
@@ -60,6 +62,11 @@ std::string_view carried_name(TokenizerKind kind) {
 
 std::string_view carried_name(const std::filesystem::path& file) {
     return carried_name(tokenizer_kind(read_tokenizer_file(file)));
+}
+
+TokenizerFile tokenizer_file(const std::filesystem::path& file) {
+    std::string content = read_tokenizer_file(file);
+    return {std::string(carried_name(tokenizer_kind(content))), std::move(content)};
 }
 
 }  // namespace bertpretrain

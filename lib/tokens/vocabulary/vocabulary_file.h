@@ -29,4 +29,12 @@ std::string_view carried_name(TokenizerKind kind);
 /// The same for a file, by its content. @throws DataError if it cannot be read
 std::string_view carried_name(const std::filesystem::path& file);
 
+/// A tokenizer's file in memory.
+struct TokenizerFile {
+    std::string name;     ///< carried_name()
+    std::string content;  ///< its own bytes
+};
+/// @throws DataError like read_tokenizer_file()
+TokenizerFile tokenizer_file(const std::filesystem::path& file);
+
 }  // namespace bertpretrain
