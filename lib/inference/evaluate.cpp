@@ -2,10 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <exception>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
+
+#include "core/error.h"
+#include "parallel/together.h"
 
 namespace bertpretrain {
 namespace {
@@ -85,12 +89,23 @@ std::optional<EvaluationRecord> evaluate(const Model& model, EvaluationBatches& 
     std::int64_t begun = 0;
     std::optional<LossSums> sums;
     std::vector<Sums> own(batches.source_names().size());
-    while (const auto batch = batches.next()) {
+    std::exception_ptr failure;
+    const auto next = [&]() -> std::optional<MicroBatch> {
+        if (!failure) try {
+                return batches.next();
+            } catch (const Error&) { failure = std::current_exception(); }
+        return std::nullopt;
+    };
+    for (auto batch = next(); batch || (failure && begun <= borders); batch = next()) {  // the other ranks wait at each border
         if (++begun > 1 && begun <= borders + 1 && leave()) return std::nullopt;
+        if (failure) continue;
         if (!sums) sums.emplace(batch->device(), own.size());
         model.add_losses(*batch, *sums);
         add_counts(*batch, own);
     }
+    together(world, [&] {
+        if (failure) std::rethrow_exception(failure);
+    });
     if (sums)
         for (std::size_t source = 0; source < own.size(); ++source) own[source].losses = sums->values(source);
     const std::vector<Sums> of_sources = sums_of_ranks(world, own);

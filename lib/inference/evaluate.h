@@ -17,6 +17,7 @@ namespace bertpretrain {
 /// @param step written into the record
 /// @param leave called between batches, equally often on all ranks, so that it may communicate; true stops the evaluation
 /// @returns nullopt when `leave` returned true
+/// @throws an error of EvaluationBatches::next() on any rank, on all ranks as together() does
 std::optional<EvaluationRecord> evaluate(const Model& model, EvaluationBatches& batches, World& world, std::int64_t step,
                                          const std::function<bool()>& leave);
 EvaluationRecord evaluate(const Model& model, EvaluationBatches& batches, World& world, std::int64_t step);

@@ -240,7 +240,12 @@ bool Trainer::evaluate_held_out() {
         clock_.enter(Phase::evaluation);
         return stop_in_evaluation_.leave();
     };
-    auto record = evaluate(*parts_.model, *parts_.held_out, *parts_.world, step_, leave_early);
+    std::optional<EvaluationRecord> record;
+    try {
+        record = evaluate(*parts_.model, *parts_.held_out, *parts_.world, step_, leave_early);
+    } catch (const DistributedError&) { throw; } catch (const Error&) {  // of reading, on all ranks
+        save_and_rethrow(std::current_exception());
+    }
     if (!record) return false;
     if (parts_.probe) {
         record->probe = parts_.probe->judge(*parts_.model, parts_.parameters->device(), *parts_.world, leave_early);

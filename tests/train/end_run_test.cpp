@@ -31,8 +31,7 @@ ExperimentConfig four_steps(const SampleShards& shards, std::int64_t ranks) {
 
 /// Adds shards of 64 held-out rows.
 void add_held_out(const SampleShards& shards, int count) {
-    for (int i = 0; i < count; ++i)
-        fs::copy_file(shards.files.front(), shards.folder / concat("wiki_test_000", i, ".h5"));
+    for (int i = 0; i < count; ++i) fs::copy_file(shards.files.front(), shards.folder / concat("wiki_test_000", i, ".h5"));
 }
 
 /// Delays the next message of a rank.
@@ -138,7 +137,7 @@ TEST_CASE("a complete run whose last evaluation is made up for saves its held-ou
     experiment.evaluation.every_steps = 2;
     train(experiment, run, 2, {});
     CHECK(read_text(last / "training_state.json").find("held_out_mlm_loss") != std::string::npos);
-    CHECK(CheckpointStore(run / "checkpoints").best_complete() == last);
+    CHECK((CheckpointStore(run / "checkpoints").best_complete() == last));
     const Lineage lineage = read_lineage(last / lineage_file);
     REQUIRE(lineage.predecessors.size() == 1);  // not the checkpoint that it replaced
     CHECK(lineage.predecessors.front().step == 2);
@@ -148,6 +147,33 @@ TEST_CASE("a complete run whose last evaluation is made up for saves its held-ou
     CHECK(read_text(run / "metrics.jsonl") == metrics);
     CHECK(read_text(last / "COMPLETE.json") == mark);
     CHECK(fs::last_write_time(last / "model.pt") == saved);
+}
+
+TEST_CASE("where one rank cannot read its held-out rows, all ranks save the last step and end with that error", "[system]") {
+    const SampleShards shards({64});
+    add_held_out(shards, 4);  // two per rank, so that each evaluation reads the first again
+    const TemporaryFolder folder;
+    ExperimentConfig experiment = four_steps(shards, 2);
+    experiment.checkpoint.save_every_steps = 0;
+    experiment.evaluation.every_steps = 3;
+    experiment.evaluation.micro_batch_size = 16;
+    std::atomic<int> failed = 0;
+    OnRank on_rank;
+    on_rank.body = [&](Trainer& trainer, SlowWorld& world) {
+        world.barrier();
+        if (world.rank() == 0) fs::resize_file(shards.folder / "wiki_test_0000.h5", 1000);
+        world.barrier();
+        try {
+            trainer.run();
+        } catch (const Error& error) {
+            const bool is_reading =
+                error.code() == ExitCode::data && std::string(error.what()).find("wiki_test_0000.h5") != std::string::npos;
+            if (is_reading && trainer.step() == 3 && trainer.is_saved()) ++failed;
+        }
+    };
+    train(experiment, folder / "run", 2, on_rank);
+    CHECK(failed == 2);
+    CHECK(fs::exists(folder / "run/checkpoints/step_00000003/COMPLETE.json"));
 }
 
 TEST_CASE("before another phase the other ranks wait for rank 0's commands; after the last one they leave", "[system]") {
