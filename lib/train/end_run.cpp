@@ -12,6 +12,7 @@
 #include "core/error.h"
 #include "core/output/log.h"
 #include "parallel/together.h"
+#include "train/stop/hung_run.h"
 #include "train/trainer.h"
 
 namespace bertpretrain {
@@ -47,6 +48,8 @@ int Trainer::stop(StopReason reason) {
         const auto end = [end = noticed + grace] { return end; };
         finish_mirror(end);
         saver_.finish_commands(end);
+        if (reason.signal != 0)  // a run that stops at a limit still reports
+            limit_leaving(seconds_to_leave, 128 + reason.signal, concat("stopped by signal ", reason.signal));
         return leave(reason);
     }
     std::string trouble;

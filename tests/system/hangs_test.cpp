@@ -69,6 +69,21 @@ TEST_CASE("a process that gets a stop signal ends within 30 s although one of it
     CHECK(missing_words(rest.err, {concat("going on from step ", step)}) == "");
 }
 
+TEST_CASE("a process that gets a stop signal and has saved ends within 30 s although its last records cannot be written") {
+    NEEDS_TRAIN();
+    const TemporaryFolder folder;
+    const fs::path run = folder / "run";
+    const fs::path config =
+        write_experiment(folder, {{"schedule", {{"total_steps", 100000}}}, {"checkpoint", {{"save_every_steps", 0}}}});
+    // The save at the stop makes the folder of checkpoints.
+    Process process(with_fault("FAULT_CALL=write FAULT_FILE=/events.jsonl", run / "checkpoints", train_command(config, run)));
+    REQUIRE(wait_until(process, [&] { return steps_of(run) >= 4; }));
+    process.send(SIGTERM);
+    CHECK(wait_for_end(process) == 143);
+    CHECK(fs::exists(reached(run / "checkpoints")));
+    CHECK(complete_checkpoints(run) == 1);
+}
+
 TEST_CASE("a run that fails while one of its threads is stuck in a read ends with the failure's code and message") {
     NEEDS_TRAIN();
     const TemporaryFolder folder;
