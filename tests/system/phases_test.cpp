@@ -164,6 +164,21 @@ TEST_CASE("a stop signal between two phases, or while the next one starts, ends 
     CHECK(fs::exists(run / folders[1] / "checkpoints/step_00000020"));
 }
 
+TEST_CASE("a disk that stops answering between two phases is reported as a hang") {
+    NEEDS_TRAIN();
+    const TemporaryFolder folder;
+    const fs::path run = folder / "run";
+    const fs::path config =
+        write_experiment(folder, {{"phases", {json{{"name", "main"}}, json{{"name", "other"}}}},
+                                  {"evaluation", {{"every_steps", 0}}},  // so that loss.svg is drawn at the end
+                                  {"watchdog", {{"first_step_seconds", 10}}},
+                                  {"parallel", {{"first_step_timeout_seconds", 5}}}});
+    Process process(
+        with_fault("FAULT_CALL=readdir FAULT_FILE=/checkpoints", run / folders[0] / "loss.svg", train_command(config, run)));
+    CHECK(wait_for_end(process) == 5);
+    CHECK(missing_words(read_text(run / "exit.json"), {"hangs", "start", "watchdog.first_step_seconds"}) == "");
+}
+
 TEST_CASE("the folder of a run with phases is held: a second start leaves no exit.json, and a renamed run gets its own") {
     NEEDS_TRAIN();
     const TemporaryFolder folder;
