@@ -83,7 +83,7 @@ TextLayout LayoutSample::layout(const InputSettings& settings) const {
     else if (settings.sentences.none || settings.lines == "sentences") layout.lines = Lines::sentences;
     else if (settings.lines == "paragraphs") layout.lines = Lines::paragraphs;
     else if (settings.lines == "wrapped" || is_wrapped()) layout.lines = Lines::wrapped;
-    else layout.lines = 10 * long_lines_ <= lines_ ? Lines::sentences : Lines::paragraphs;
+    else layout.lines = !empty() && 10 * long_lines_ <= lines_ ? Lines::sentences : Lines::paragraphs;
     const bool stand_alone = layout.lines == Lines::paragraphs && files_ > 1 && 2 * single_lines_ > blocks_;
     if (settings.documents == "files") layout.documents = Documents::files;
     else if (settings.documents == "lines") layout.documents = Documents::lines;

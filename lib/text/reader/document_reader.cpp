@@ -13,6 +13,7 @@
 #include "text/content/byte_source.h"
 #include "text/content/encoded_content.h"
 #include "text/content/open_content.h"
+#include "text/formats/text_chunks.h"
 #include "text/letters.h"
 #include "text/line_ends.h"
 #include "text/no_document.h"
@@ -42,7 +43,10 @@ public:
     }
 
     std::size_t read(char* into, std::size_t size) override {
-        if (used_ == head_.size()) return content_->read(into, size);
+        if (used_ == head_.size()) {
+            if (std::exchange(used_, 0) > 0) head_ = std::string();  // may be large, see most_sample_bytes
+            return content_->read(into, size);
+        }
         const std::size_t count = std::min(size, head_.size() - used_);
         head_.copy(into, count, used_);
         used_ += count;
@@ -64,6 +68,7 @@ using Kind = DocumentFormat::Kind;
 constexpr std::size_t large_chunk = std::size_t{2} << 20;
 constexpr std::size_t rest_bytes = std::size_t{1} << 20;
 constexpr std::size_t most_sampled_files = 16, sample_bytes = std::size_t{1} << 20;
+constexpr std::size_t most_sample_bytes = TextChunks::largest_unit;  // where long records leave less of `sample_bytes` to judge
 
 std::string name_of_input(const fs::path& file) { return file == standard_input ? "standard input" : file.string(); }
 
@@ -134,38 +139,63 @@ DocumentReader::Opened DocumentReader::open(const fs::path& file, const std::sha
     return opened;
 }
 
-/// Decides layouts from files that are evenly spread over all. An error is reported later, when the file's turn comes.
+/// Decides layouts from files that are evenly spread over all. Looks further where long records hide most of their heads.
 void DocumentReader::take_sample() {
-    LayoutSamples samples;
-    const std::size_t step = (files_.size() + most_sampled_files - 1) / most_sampled_files;
-    const std::size_t each = sample_bytes / std::min(files_.size(), most_sampled_files);
-    for (std::size_t file = 0; file < files_.size(); file += step) {
-        if (!can_be_read_again(files_[file])) continue;
-        try {
-            Opened opened = open(files_[file]);
-            if (opened.format) sample(opened, each, samples);
-        } catch (const DataError&) { continue; }
+    LayoutSamples samples = sample_of_files(sample_bytes);
+    const auto is_enough = [](const LayoutSample& sample) { return sample.is_enough(); };
+    for (std::size_t bytes = 2 * sample_bytes; bytes <= most_sample_bytes && !std::ranges::all_of(samples, is_enough);
+         bytes *= 2) {
+        LayoutSamples further = sample_of_files(bytes);
+        for (std::size_t kind = 0; kind < samples.size(); ++kind)
+            if (!is_enough(samples[kind]) && !further[kind].empty()) samples[kind] = std::move(further[kind]);
     }
     for (std::size_t kind = 0; kind < samples.size(); ++kind)
         if (!samples[kind].empty()) decide(static_cast<Kind>(kind), samples[kind]);
 }
 
-void DocumentReader::sample(Opened& opened, std::size_t bytes, LayoutSamples& samples) const {
-    if (!opened.format->has_layout()) return;
-    LayoutSample& kinds = samples[static_cast<std::size_t>(opened.format->kind)];
-    if (opened.parquet) return add_sample(*opened.parquet, bytes, settings_, kinds);
-    std::string_view head = opened.content->peek(bytes);
-    const std::string text = text_of_head(head);
-    head = text;
-    if (opened.content->peek(bytes).size() == bytes) head = head.substr(0, head.rfind('\n') + 1);
-    add_sample(head, opened.name, *opened.format, settings_, kinds);
+/// @param bytes to look at, of all files together. An error is reported later, when the file's turn comes.
+DocumentReader::LayoutSamples DocumentReader::sample_of_files(std::size_t bytes) {
+    LayoutSamples samples;
+    const std::size_t step = (files_.size() + most_sampled_files - 1) / most_sampled_files;
+    const std::size_t each = bytes / std::min(files_.size(), most_sampled_files);
+    for (std::size_t file = 0; file < files_.size(); file += step) {
+        if (!can_be_read_again(files_[file])) continue;
+        try {
+            Opened opened = open(files_[file]);
+            if (opened.format && opened.format->has_layout())
+                sample(opened, each, samples[static_cast<std::size_t>(opened.format->kind)]);
+        } catch (const DataError&) { continue; }
+    }
+    return samples;
+}
+
+/// Adds the beginning of a file. @returns whether this was all of it
+bool DocumentReader::sample(Opened& opened, std::size_t bytes, LayoutSample& sample) const {
+    if (opened.parquet) {
+        add_sample(*opened.parquet, bytes, settings_, sample);
+        return false;
+    }
+    const std::string_view head = opened.content->peek(bytes);
+    const bool is_all = head.size() < bytes;
+    add_sample(text_of_head(head), is_all, opened.name, *opened.format, settings_, sample);
+    return is_all;
+}
+
+/// Returns a sample of one file, which is empty only where it has no text in its first 64 MiB. @param is_all whether this was
+/// all of it
+LayoutSample DocumentReader::sample_of(Opened& opened, bool& is_all) const {
+    for (std::size_t bytes = sample_bytes;; bytes *= 2) {
+        LayoutSample one;
+        is_all = sample(opened, bytes, one);
+        if (is_all || bytes >= most_sample_bytes || (!one.empty() && one.is_enough())) return one;
+    }
 }
 
 void DocumentReader::decide(Kind kind, const LayoutSample& sample) {
     const TextLayout layout = sample.layout(settings_);
     layouts_[static_cast<std::size_t>(kind)] = layout;
     const bool decided = (settings_.lines == "auto" && !settings_.sentences.none) || settings_.documents == "auto";
-    if (decided && !sample.empty()) log_info(concat(name_of(kind), ": ", description_of(layout, kind == Kind::text)));
+    if (decided) log_info(concat(name_of(kind), ": ", description_of(layout, kind == Kind::text)));
     constexpr double many_indented = 0.1;
     if (settings_.warns_of_indentation && sample.indented() > many_indented)
         log_warning(concat(name_of(kind), ": ", fixed(100 * sample.indented(), 0), " % of the lines are indented, as code is; ",
@@ -174,30 +204,40 @@ void DocumentReader::decide(Kind kind, const LayoutSample& sample) {
                            "`shard`, and --keep-white-space to `vocabulary`"));
 }
 
-/// Samples the first file of a kind before those that are read. A reader of all files has decided by it.
-/// @returns whether there is one; it may be blank
-bool DocumentReader::sample_first_of(Kind kind, LayoutSamples& samples) {
+/// Returns a sample of the first file with text of a kind, before those that are read: a reader of all files has decided by it.
+/// Empty: there is none.
+LayoutSample DocumentReader::sample_before(Kind kind) {
     for (std::size_t file = 0; file < first_; ++file) {
         Opened opened = open(files_[file]);
+        bool is_all = false;
         if (!opened.format || opened.format->kind != kind) continue;
-        sample(opened, sample_bytes, samples);
-        return true;
+        if (LayoutSample one = sample_of(opened, is_all); !one.empty()) return one;
     }
-    return false;
+    return {};
+}
+
+/// Decides by the first file that has text, if the sample of all files has none of its kind.
+TextLayout DocumentReader::layout_of(Opened& opened) {
+    const Kind kind = opened.format->kind;
+    std::optional<TextLayout>& decided = layouts_[static_cast<std::size_t>(kind)];
+    if (decided) return *decided;
+    LayoutSample found;
+    bool is_all = false;
+    if (!std::exchange(looked_before_[static_cast<std::size_t>(kind)], true)) found = sample_before(kind);
+    if (found.empty()) found = sample_of(opened, is_all);
+    if (!found.empty()) {
+        decide(kind, found);
+        return *decided;
+    }
+    const TextLayout layout = found.layout(settings_);  // of this file only: the next one may have text
+    if (!is_all)
+        log_info(concat(opened.name, ": has no whole line or record in its first ", most_sample_bytes >> 20, " MiB; ",
+                        description_of(layout, kind == Kind::text)));
+    return layout;
 }
 
 std::unique_ptr<DocumentSource> DocumentReader::source_of(Opened opened) {
-    const Kind kind = opened.format->kind;
-    TextLayout layout;
-    if (opened.format->has_layout()) {
-        std::optional<TextLayout>& decided = layouts_[static_cast<std::size_t>(kind)];
-        if (!decided) {
-            LayoutSamples samples;
-            if (!sample_first_of(kind, samples)) sample(opened, sample_bytes, samples);
-            decide(kind, samples[static_cast<std::size_t>(kind)]);
-        }
-        layout = *decided;
-    }
+    const TextLayout layout = opened.format->has_layout() ? layout_of(opened) : TextLayout();
     if (opened.parquet) return std::make_unique<ParquetSource>(*std::move(opened.parquet), layout.lines, settings_);
     return make_source(std::move(opened.content), opened.name, *opened.format, layout, settings_);
 }

@@ -27,7 +27,8 @@ namespace bertpretrain {
 class PeekableContent;
 
 /// Recognises the compression and the format of each file by its content. Decides once per format, from a sample of the files,
-/// what a line of text is (text_layout.h), and logs it. The pool parses and splits sentences several chunks ahead.
+/// what a line of text is (text_layout.h), and logs it. The sample is 1 MiB, and up to 64 MiB where records are that long. The
+/// pool parses and splits sentences several chunks ahead.
 ///
 ///     DocumentReader reader(inputs, settings, pool);
 ///     while (std::optional<DocumentBatch> batch = reader.next()) ...
@@ -91,12 +92,15 @@ private:
 
     Opened open(const std::filesystem::path& file, const std::shared_ptr<RunningDigest>& digest = nullptr);
     void take_sample();
-    void sample(Opened& opened, std::size_t bytes, LayoutSamples& samples) const;
+    LayoutSamples sample_of_files(std::size_t bytes);
+    bool sample(Opened& opened, std::size_t bytes, LayoutSample& sample) const;
+    LayoutSample sample_of(Opened& opened, bool& is_all) const;
     void decide(DocumentFormat::Kind kind, const LayoutSample& sample);
     bool read_chunk(DocumentChunk& chunk);
     bool open_next();
     void count_format(const Opened& opened);
-    bool sample_first_of(DocumentFormat::Kind kind, LayoutSamples& samples);
+    LayoutSample sample_before(DocumentFormat::Kind kind);
+    TextLayout layout_of(Opened& opened);
     bool reads_all() const { return first_ == 0 && end_ == files_.size(); }
     void warn_of_odd_files() const;
     void end_file();
@@ -115,6 +119,7 @@ private:
     std::uint64_t total_bytes_;
     SplitSentences split_;                                        ///< empty until Punkt has learned
     std::array<std::optional<TextLayout>, plain_kinds> layouts_;  ///< by DocumentFormat::Kind, once a text of it was seen
+    std::array<bool, plain_kinds> looked_before_ = {};            ///< whether the files before first_ were, for a text of it
     std::size_t opened_ = 0;                                      ///< the next file to open
     std::size_t empty_files_ = 0;
     std::string first_empty_;  ///< name of the first empty file

@@ -8,6 +8,7 @@
 #include "text/formats/fasta_records.h"
 #include "text/formats/separator_line.h"
 #include "text/formats/table_records.h"
+#include "text/white_space.h"
 #include "text/wiki/article_text.h"
 #include "text/wiki/page_chunks.h"
 
@@ -174,26 +175,39 @@ std::unique_ptr<DocumentSource> plain_source(std::unique_ptr<Content> content, c
                                         });
 }
 
+/// Returns how many bytes of a file's head can be judged if more follow it. The text of a record is known only at its end.
+std::size_t judged_bytes(std::string_view head, DocumentFormat::Kind kind) {
+    const std::size_t lines = head.rfind('\n') + 1;
+    return kind == DocumentFormat::Kind::text && 2 * lines < head.size() ? whole_characters(head) : lines;
+}
+
 }  // namespace
 
-void add_sample(std::string_view head, const std::string& name, DocumentFormat format, const InputSettings& settings,
+void add_sample(std::string head, bool is_all, const std::string& name, DocumentFormat format, const InputSettings& settings,
                 LayoutSample& sample) {
     using Kind = DocumentFormat::Kind;
+    const std::size_t bytes = head.size();
+    if (!is_all) head.resize(judged_bytes(head, format.kind));
+    std::size_t judged = head.size();
     if (format.kind == Kind::text) {
         sample.begin_file();
+        sample.count_head(bytes, judged);
         return sample.add(head);
     }
     const RecordFields fields{settings.text_field, settings.id_field};
-    TextChunk chunk{std::string(head), 1};
+    TextChunk chunk{std::move(head), 1};
     DocumentBatch batch;
     if (format.kind == Kind::jsonl) parse_jsonl(chunk, fields, format.delimiter, batch);
     if (format.kind == Kind::table) {
         const std::size_t begin = begin_of_header(chunk.text);
         const std::size_t end = read_table_record(chunk.text, begin, format.delimiter, nullptr).end;
         const std::string header = chunk.text.substr(begin, end - begin);
-        chunk.text = chunk.text.substr(end, whole_records(std::string_view(chunk.text).substr(end), false, format.delimiter));
+        chunk.text.erase(0, end);
+        chunk.text.resize(whole_records(chunk.text, is_all, format.delimiter));
+        judged = end + chunk.text.size();
         parse_table(chunk, read_header(header, format.delimiter, fields, name), batch);
     }
+    sample.count_head(bytes, judged);
     for (const Document& document : batch.documents) sample.add(document.text);
 }
 

@@ -35,8 +35,10 @@ public:
     virtual std::uint64_t bytes_read() const = 0;
 };
 
-/// Adds the texts with which a file that is not Parquet begins to a sample. @param head its first bytes, in whole lines
-void add_sample(std::string_view head, const std::string& name, DocumentFormat format, const InputSettings& settings,
+/// Adds the whole lines or records with which a file that is not Parquet begins to a sample. A line of plain text that is cut
+/// counts, too, where it takes most of the head.
+/// @param head its first bytes, with "\n" as line end  @param is_all whether these are all
+void add_sample(std::string head, bool is_all, const std::string& name, DocumentFormat format, const InputSettings& settings,
                 LayoutSample& sample);
 
 /// Makes the source of a file that is not Parquet.
