@@ -32,6 +32,7 @@ void add_extract_command(CLI::App& app) {
     command->callback([settings, options, part, json] {
         options.finish();
         options.require_inputs();
+        options.require_not_list(settings->output);
         const Part asked = part->empty() ? Part() : parse_part(*part);
         const ExtractCounts counts = asked.is_whole() ? extract(*settings) : extract_part(*settings, asked);
         print_summary(counts, *json);

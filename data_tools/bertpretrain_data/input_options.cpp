@@ -1,6 +1,7 @@
 #include "input_options.h"
 
 #include <algorithm>
+#include <system_error>
 
 #include "core/error.h"
 #include "text/content/byte_source.h"
@@ -90,6 +91,11 @@ void InputOptions::require_inputs() const {
     if (inputs_->empty())
         throw ConfigError(list_->empty() ? concat(name_, ": is required, except with --inputs-from FILE")
                                          : concat("--inputs-from ", list_->string(), ": lists no input, expected one per line"));
+}
+
+void InputOptions::require_not_list(const std::filesystem::path& output) const {
+    if (std::error_code missing; !list_->empty() && std::filesystem::equivalent(*list_, output, missing))
+        throw ConfigError(concat("--output ", output.string(), ": would overwrite the list of --inputs-from"));
 }
 
 void InputOptions::finish() const {

@@ -32,6 +32,8 @@ public:
     void finish() const;
     /// @throws ConfigError when no input was given. Call it after finish().
     void require_inputs() const;
+    /// @throws ConfigError when the list of --inputs-from is the file that the command writes
+    void require_not_list(const std::filesystem::path& output) const;
 
     /// Returns the name of the first of these options that was given, or an empty text.
     std::string first_given() const;

@@ -11,6 +11,8 @@
 #include "core/strings.h"
 #include "core/threads/threads.h"
 #include "input_options.h"
+#include "text/reader/extract.h"
+#include "text/reader/input_files.h"
 #include "text/reader/read_text.h"
 #include "text/reader/text_lineage.h"
 #include "tokens/models/vocabulary_casing.h"
@@ -25,7 +27,7 @@ namespace bertpretrain {
 namespace {
 
 struct VocabularyRequest {
-    std::vector<std::filesystem::path> texts;
+    std::vector<std::filesystem::path> texts, files;  ///< as they were given, and the files that they name
     std::filesystem::path output;
     InputSettings reading;
     bool cased = false, keeps_white_space = false;
@@ -156,7 +158,7 @@ void report_written(const VocabularyRequest& request, std::int64_t tokens) {
 
 void run_byte_level(const VocabularyRequest& request) {
     const auto count = request.keeps_white_space ? count_kept_byte_level_words : count_byte_level_words;
-    const WordCounts counts = count(request.texts, trained_byte_level(), request.threads, request.reading);
+    const WordCounts counts = count(request.files, trained_byte_level(), request.threads, request.reading);
     report_counts(request, counts);
     const std::string definition = train_byte_pairs(counts, {request.training.size, request.training.min_frequency});
     remove_text_lineage(request.output);  // of a file that is replaced
@@ -166,13 +168,24 @@ void run_byte_level(const VocabularyRequest& request) {
     report_written(request, tokens);
 }
 
-void run(const VocabularyRequest& request) {
-    make_writable_folder(request.output.has_parent_path() ? request.output.parent_path() : ".");
+/// Finds the inputs, and refuses an output that would overwrite one of them. Extending a file in place would lose what its ids
+/// meant.
+void find_files(VocabularyRequest& request) {
+    if (!request.texts.empty()) request.files = input_files(request.texts);
+    std::vector<std::filesystem::path> inputs = request.files;
+    for (const std::filesystem::path& file : {request.extended, request.tokens})
+        if (!file.empty()) inputs.push_back(file);
+    check_text_output(request.output, inputs);
+}
+
+void run(VocabularyRequest& request) {
+    find_files(request);
+    const OutputLock alone(request.output);
     if (request.model == "bpe") return run_byte_level(request);
     const Casing casing = casing_of_text(request);
     WordCounts counts;
     if (!request.texts.empty()) {
-        counts = count_words(request.texts, casing, request.threads, request.reading);
+        counts = count_words(request.files, casing, request.threads, request.reading);
         report_counts(request, counts);
     }
     const Vocabulary vocabulary = request.extended.empty() ? trained(request, counts) : extended(request, counts, casing);
@@ -234,6 +247,7 @@ void add_vocabulary_command(CLI::App& app) {
     command->callback([request, size, options] {
         options.finish();
         check_request(*request, size->count() > 0);
+        options.require_not_list(request->output);
         run(*request);
     });
 }

@@ -1,0 +1,71 @@
+// Outputs that would overwrite an input, that another process writes, or that cannot be written.
+
+#include <string>
+#include <vector>
+
+#include "support/catch.h"
+#include "support/command.h"
+#include "support/contains.h"
+#include "support/files.h"
+
+using bertpretrain::testing::contains;
+using namespace bertpretrain::testing;
+
+namespace {
+
+namespace fs = std::filesystem;
+
+const std::string program = PROGRAM_FOLDER "/bertpretrain_data";
+const std::string tokens = "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\nthe\ncat\n";
+
+/// A folder with a text, a vocabulary, a list of tokens and a list of inputs.
+class Files {
+public:
+    Files() {
+        write_text(folder / "text.txt", "The cat sat on the mat.\n");
+        write_text(folder / "vocab.txt", tokens);
+        write_text(folder / "tokens.txt", "sat\n");
+        write_text(folder / "list.txt", path("text.txt") + "\n");
+    }
+    std::string path(const std::string& name) const { return (folder / name).string(); }
+    CommandResult run(const std::string& command) const { return run_command(program + " " + command); }
+
+    TemporaryFolder folder;
+};
+
+}  // namespace
+
+TEST_CASE("no command overwrites a file that it reads") {
+    const Files files;
+    const std::string text = files.path("text.txt"), extend = "vocabulary --extend " + files.path("vocab.txt") + " --tokens " +
+                                                              files.path("tokens.txt") + " --output ";
+    const auto check_refused = [&](const std::string& command, const std::string& output) {
+        const std::string before = read_text(files.folder / output);
+        const CommandResult refused = files.run(command + files.path(output));
+        INFO(command << refused.err);
+        CHECK(refused.exit_code == 2);
+        CHECK(contains(refused.err, output + ": would overwrite the "));
+        CHECK(read_text(files.folder / output) == before);
+    };
+    check_refused("vocabulary " + text + " --size 30 --output ", "text.txt");
+    check_refused("vocabulary " + files.folder.path().string() + " --size 30 --output ", "text.txt");
+    check_refused("vocabulary " + text + " --model bpe --size 300 --output ", "text.txt");
+    check_refused(extend, "vocab.txt");
+    check_refused(extend, "tokens.txt");
+    check_refused("vocabulary --size 30 --inputs-from " + files.path("list.txt") + " --output ", "list.txt");
+    check_refused("extract --inputs-from " + files.path("list.txt") + " --output ", "list.txt");
+}
+
+TEST_CASE("vocabulary refuses a folder as its output before it counts, and a missing text before it makes a folder") {
+    const Files files;
+    fs::create_directory(files.folder / "there");
+    const CommandResult refused =
+        files.run("vocabulary " + files.path("text.txt") + " --size 30 --output " + files.path("there"));
+    CHECK(refused.exit_code == 2);
+    CHECK(contains(refused.err, "there: exists and is not a regular file"));
+    CHECK_FALSE(contains(refused.err, "counted"));
+    CHECK_FALSE(fs::exists(files.folder / "there.partial"));
+    const CommandResult missing = files.run("vocabulary none.txt --size 30 --output " + files.path("new/vocab.txt"));
+    CHECK(contains(missing.err, "none.txt: does not exist; nothing has been written"));
+    CHECK_FALSE(fs::exists(files.folder / "new"));
+}
