@@ -125,8 +125,11 @@ bool EncodedContent::convert() {
         if (fill()) continue;
         if (used_ < encoded_.size())
             throw DataError(concat(name_, ": ends in the middle of a character of ", encoding_, ", at byte ", offset_ + used_));
-        converted_.clear();
-        return false;
+        // Some encodings hold back a character, which the next one might change.
+        out = converted_.data(), room = converted_.size();
+        if (!std::exchange(has_flushed_, true)) ::iconv(converter_, nullptr, nullptr, &out, &room);
+        converted_.resize(converted_.size() - room);
+        return !converted_.empty();
     }
 }
 

@@ -36,6 +36,7 @@ private:
     std::int64_t wide_ = 0;  ///< characters of several bytes in it
     std::string unchecked_;  ///< the beginning of a character that the bytes read so far cut
     void* converter_;
+    bool has_flushed_ = false;
     std::string encoded_;  ///< bytes that are not yet converted begin at used_
     std::size_t used_ = 0;
     std::uint64_t offset_ = 0;  ///< of encoded_ in the content
