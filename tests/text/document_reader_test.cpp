@@ -409,3 +409,19 @@ TEST_CASE("a table's column whose name occurs twice is refused, and names in --t
     jsonl.text_field = "title, body";
     CHECK_THAT(documents_of(R"({"title": "Name.", "body": "The text."})", jsonl).at(0), Catch::Contains("The text."));
 }
+
+TEST_CASE("a folder may be given with a slash at its end, also where it has a link to another folder") {
+    const TemporaryFolder folder;
+    for (const char* name : {"corpus", "other"}) std::filesystem::create_directory(folder / name);
+    write_text(folder / "other/a.txt", "One.\n");
+    std::filesystem::create_directory_symlink(folder / "other", folder / "corpus/link");
+    CHECK(input_files({folder / "corpus/"}) == std::vector<std::filesystem::path>{folder / "corpus/link/a.txt"});
+    std::filesystem::create_directory_symlink("..", folder / "corpus/loop");
+    CHECK_THROWS_WITH(input_files({folder / "corpus/"}), Contains("loop: is a link to a folder that it lies in"));
+}
+
+TEST_CASE("a character that an encoding holds back until the next one is read at the end, too") {
+    InputSettings settings;
+    settings.encoding = "cp1258";
+    CHECK(documents_of("Viet la", settings) == Lines{"1||Viet la"});
+}

@@ -25,10 +25,10 @@ namespace {
 
 /// Refuses a link to a folder on the way to it, which would be followed without an end. @param top where the way begins
 void refuse_loop(const fs::path& link, const fs::path& top) {
-    const fs::path target = fs::canonical(link);
-    for (fs::path place = link; place != top;) {
+    const fs::path target = fs::canonical(link), end = top.has_filename() ? top : top.parent_path();  // "corpus" of "corpus/"
+    for (fs::path place = link; place != end && place.has_relative_path();) {
         place = place.parent_path();
-        const fs::path folder = fs::canonical(place);
+        const fs::path folder = fs::canonical(place.empty() ? "." : place);
         if (std::mismatch(target.begin(), target.end(), folder.begin(), folder.end()).first == target.end())
             throw DataError(concat(link.string(), ": is a link to a folder that it lies in, ", target.string(),
                                    "; nothing has been written\n  do: remove it"));
