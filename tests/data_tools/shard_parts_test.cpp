@@ -166,3 +166,33 @@ TEST_CASE("a request for parts that cannot be met is refused before anything is 
     REQUIRE(corpus.shard("whole").exit_code == 0);
     CHECK(corpus.shard("whole", "--part 1/2").exit_code == 2);
 }
+
+TEST_CASE("a vocabulary with other line ends than the copy in the folder is the same for each part") {
+    const Corpus corpus;
+    std::string windows;
+    for (const char c : read_text(corpus.folder / "vocabulary.txt"))
+        windows += c == '\n' ? std::string("\r\n") : std::string(1, c);
+    windows.resize(windows.size() - 2);  // and no line end after the last token
+    write_text(corpus.folder / "vocabulary.txt", windows);
+    for (const char* part : {"1/2", "2/2"}) {
+        const CommandResult made = corpus.shard("out", std::string("--part ") + part);
+        INFO(made.err);
+        CHECK(made.exit_code == 0);
+    }
+    write_text(corpus.folder / "vocabulary.txt", windows + "\r\nmore");
+    const CommandResult other = corpus.shard("out", "--part 1/2");
+    CHECK(other.exit_code == 2);
+    CHECK(contains(other.err, "vocab.txt: is another vocabulary than "));
+    CHECK(corpus.join("out").exit_code == 0);
+}
+
+TEST_CASE("shards are not joined while a process makes one of the parts") {
+    const Corpus corpus;
+    for (const char* part : {"1/2", "2/2"}) REQUIRE(corpus.shard("out", std::string("--part ") + part).exit_code == 0);
+    const std::string held = corpus.path("out/building_2_of_2.json");
+    const CommandResult refused = run_command("flock " + held + " " + program + " join " + corpus.path("out"));
+    CHECK(refused.exit_code == 2);
+    CHECK(contains(refused.err, "building_2_of_2.json: another process is making shards there, or joining them"));
+    CHECK_FALSE(fs::exists(corpus.folder / "out/manifest.json"));
+    CHECK(corpus.join("out").exit_code == 0);
+}

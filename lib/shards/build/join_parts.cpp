@@ -72,12 +72,16 @@ void require_unchanged(const fs::path& folder, const ShardRecord& shard) {
 void require_vocabulary(const fs::path& folder, const VocabularyRecord& record) {
     const fs::path file = folder / record.file;
     if (!fs::exists(file)) throw DataError(concat(file.string(), ": is missing\n  do: copy the parts' vocabulary, too"));
-    const bool is_other_file = !record.sha256.empty() && hexadecimal(sha256(read_file(file))) != record.sha256;
-    if (is_other_file || Vocabulary::read(file).crc32() != record.crc32)
+    if (!is_vocabulary_of(record, file))
         throw DataError(concat(file.string(), ": is not the vocabulary that the parts were made with\n  do: copy it again"));
 }
 
 }  // namespace
+
+bool is_vocabulary_of(const VocabularyRecord& record, const fs::path& file) {
+    if (!record.sha256.empty() && hexadecimal(sha256(read_file(file))) != record.sha256) return false;
+    return Vocabulary::read(file).crc32() == record.crc32;
+}
 
 void complete_folder(const fs::path& folder, const Manifest& manifest) {
     write_manifest(folder, manifest);

@@ -15,6 +15,10 @@ namespace bertpretrain {
 /// @throws ConfigError if the folder has neither parts nor a manifest
 Manifest join_parts(const std::filesystem::path& folder);
 
+/// Whether a file holds the tokens of a record, and the same bytes if it has rules of its own: of a list of tokens, a folder has
+/// the tokens as Vocabulary::write() writes them. @throws DataError when it is no vocabulary
+bool is_vocabulary_of(const VocabularyRecord& record, const std::filesystem::path& file);
+
 /// Completes a folder whose shards are there: writes the manifest, and README.md unless a person has completed it with a licence.
 void complete_folder(const std::filesystem::path& folder, const Manifest& manifest);
 

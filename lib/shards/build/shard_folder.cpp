@@ -105,6 +105,12 @@ bool may_replace(const std::string& file, const std::optional<Manifest>& old, co
     return (old && old->find(file) != nullptr) || std::find(new_files.begin(), new_files.end(), file) != new_files.end();
 }
 
+bool has_vocabulary(const fs::path& file, const VocabularyRecord& expected) {
+    try {
+        return is_vocabulary_of(expected, file);
+    } catch (const DataError&) { return false; }
+}
+
 /// Refuses a folder that already has shards, or with `overwrite` removes its manifest and then the shards. This order ensures
 /// that a folder with a manifest is always complete. Takes what an interrupted run finished into the record.
 /// @returns the vocabulary file of the shards that were removed; "": there were none
@@ -113,7 +119,7 @@ std::string prepare(const fs::path& folder, const FolderRequest& request, PartRe
     require(!fs::exists(folder / "COMPLETE.json"),
             concat(folder.string(), ": is a checkpoint, whose vocabulary shards would replace\n  do: choose another --output"));
     make_writable_folder(folder);
-    require(request.overwrite || !fs::exists(vocabulary) || read_file(vocabulary) == read_file(request.vocabulary_file),
+    require(request.overwrite || !fs::exists(vocabulary) || has_vocabulary(vocabulary, record.manifest.vocabulary),
             concat(vocabulary.string(), ": is another vocabulary than ", request.vocabulary_file.string(),
                    "\n  do: choose another --output, or use --overwrite to replace it"));
     require_same_build(folder, request.part, record);
