@@ -3,6 +3,8 @@
 #include <set>
 #include <utility>
 
+#include <sys/resource.h>
+
 #include "core/error.h"
 #include "core/random.h"
 #include "shards/build/article_contents.h"
@@ -235,4 +237,25 @@ TEST_CASE("the default number of shards follows the text's size and articles") {
     CHECK(default_shards(1024 * mib, 240, 0.1) == 3);  // 24 held-out articles
     CHECK(default_shards(1024 * mib, 240, 0) == 30);
     CHECK(default_shards(1, 1, 0.1) == 1);
+}
+
+TEST_CASE("there may be more files of text than a process may open, and a file that is replaced is refused") {
+    const TemporaryFolder folder;
+    std::vector<std::filesystem::path> files;
+    for (int i = 0; i < 200; ++i) write_text(files.emplace_back(folder / std::to_string(i)), std::to_string(i) + ".\n");
+    rlimit before{};
+    REQUIRE(::getrlimit(RLIMIT_NOFILE, &before) == 0);
+    const rlimit few{100, before.rlim_max};
+    REQUIRE(::setrlimit(RLIMIT_NOFILE, &few) == 0);
+    std::string failure, last;
+    try {
+        const TextArticles articles(files);
+        last = articles.read(articles.parts().back());
+    } catch (const DataError& error) { failure = error.what(); }
+    ::setrlimit(RLIMIT_NOFILE, &before);
+    CHECK(failure.empty());
+    CHECK(last == "199.\n");
+    const TextArticles articles({files[0]});
+    std::filesystem::rename(files[1], files[0]);
+    CHECK_THROWS_WITH(articles.read(articles.parts()[0]), Catch::Contains("0: was replaced while it was being read"));
 }

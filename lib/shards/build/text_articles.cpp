@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <span>
 #include <utility>
 
 #include "core/error.h"
@@ -14,20 +15,24 @@ namespace {
 
 constexpr std::size_t bytes_at_once = std::size_t{1} << 20;
 
+std::span<unsigned char> bytes_of(std::string& text) { return {reinterpret_cast<unsigned char*>(text.data()), text.size()}; }
+
 }  // namespace
 
 /// Scans one file, with lines of any length, and records its articles.
 class TextArticles::Scan {
 public:
     Scan(TextArticles& articles, std::uint32_t file, std::uint64_t part_bytes)
-        : articles_(articles), file_(file), part_bytes_(part_bytes), check_(articles.files_[file].path().string()) {
+        : articles_(articles), file_(file), part_bytes_(part_bytes), check_(articles.files_[file].path.string()) {
         part_.file = file;
     }
 
-    void run() {
-        std::vector<char> buffer(bytes_at_once);
-        while (const std::size_t got = articles_.files_[file_].read_at(offset_, buffer.data(), buffer.size())) {
-            std::string_view text(buffer.data(), got);
+    void run(const RandomAccessFile& file) {
+        std::string buffer;
+        while (offset_ < file.identity().bytes) {
+            buffer.resize(std::min<std::uint64_t>(bytes_at_once, file.identity().bytes - offset_));
+            file.read_at(offset_, bytes_of(buffer));
+            std::string_view text(buffer);
             if (const std::size_t whole = whole_characters(text); whole > 0) text = text.substr(0, whole);
             check_.add(text);
             digest_.add(text);
@@ -44,7 +49,7 @@ public:
 
 private:
     void add_digest() {
-        const std::filesystem::path& path = articles_.files_[file_].path();
+        const std::filesystem::path& path = articles_.files_[file_].path;
         FileDigest digest = digest_.finish(path.string());
         digest.made_from = origin_of_text(path, digest);
         articles_.digests_.push_back(std::move(digest));
@@ -88,7 +93,7 @@ private:
         articles_.sentence_counts_.push_back(sentences_);
         if (articles_.size() >= std::numeric_limits<std::int32_t>::max())
             throw DataError(
-                concat(articles_.files_[file_].path().string(), ": more than 2^31 articles up to this file; use fewer texts"));
+                concat(articles_.files_[file_].path.string(), ": more than 2^31 articles up to this file; use fewer texts"));
         ++part_.articles;
         part_.bytes = line_begin_ - part_.offset;
         sentences_ = 0;
@@ -101,7 +106,7 @@ private:
     }
 
     [[noreturn]] void refuse_long_article() const {
-        throw DataError(concat(articles_.files_[file_].path().string(), ": the article that begins at byte ", article_begin_,
+        throw DataError(concat(articles_.files_[file_].path.string(), ": the article that begins at byte ", article_begin_,
                                " is larger than ", largest_article >> 20,
                                " MiB\n  do: put an empty line after each article, and each sentence on its own line"));
     }
@@ -119,16 +124,21 @@ private:
 
 TextArticles::TextArticles(const std::vector<std::filesystem::path>& files, std::uint64_t part_bytes) {
     for (std::uint32_t i = 0; i < files.size(); ++i) {
-        files_.emplace_back(files[i]);
-        Scan(*this, i, part_bytes).run();
+        const RandomAccessFile file(files[i]);
+        files_.push_back({files[i], file.identity()});
+        Scan(*this, i, part_bytes).run(file);
     }
     if (size() == 0) throw NoDocumentError(concat("no article in ", files.size(), " text files; expected one sentence per line"));
 }
 
 std::string TextArticles::read(const TextPart& part) const {
+    const auto& [path, identity] = files_[part.file];
+    const RandomAccessFile file(path);
+    if (file.identity().device != identity.device || file.identity().inode != identity.inode)
+        throw DataError(
+            concat(path.string(), ": was replaced while it was being read\n  do: start again when no program writes it"));
     std::string text(part.bytes, '\0');
-    if (files_[part.file].read_at(part.offset, text.data(), text.size()) < text.size())
-        throw DataError(concat(files_[part.file].path().string(), ": ended early; was it changed while it was being read?"));
+    file.read_at(part.offset, bytes_of(text));
     return text;
 }
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "core/files/file_digest.h"
-#include "core/files/input_file.h"
+#include "core/files/random_access_file.h"
 #include "text/line_ends.h"
 #include "text/white_space.h"
 
@@ -39,14 +39,20 @@ public:
     /// The digests of the files, each with what its record of lineage names as its origin (text_lineage.h).
     const std::vector<FileDigest>& digests() const { return digests_; }
     const std::vector<TextPart>& parts() const { return parts_; }
-    const std::filesystem::path& file(const TextPart& part) const { return files_[part.file].path(); }
-    /// Returns the text of a part. Thread-safe. @throws DataError if the file became shorter or cannot be read
+    const std::filesystem::path& file(const TextPart& part) const { return files_[part.file].path; }
+    /// Returns the text of a part. Thread-safe. @throws DataError if the file was replaced, became shorter or cannot be
+    /// read
     std::string read(const TextPart& part) const;
 
 private:
     class Scan;
+    /// A file is open only while it is read, because a folder may have more files than a process may open.
+    struct File {
+        std::filesystem::path path;
+        FileIdentity identity;
+    };
 
-    std::vector<InputFile> files_;
+    std::vector<File> files_;
     std::vector<std::uint32_t> sentence_counts_;
     std::vector<TextPart> parts_;
     std::uint64_t total_bytes_ = 0;
