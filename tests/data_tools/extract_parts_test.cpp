@@ -261,6 +261,7 @@ TEST_CASE("parts of other settings, other inputs or another number of parts are 
         return refused.err;
     };
     CHECK(contains(refusal("--part 2/2 --minimum-sentences 4"), "--minimum-sentences is 4, expected 1 as in"));
+    CHECK(contains(refusal("--part 2/2 --id-field n"), "--id-field is n, expected \"\" as in"));
     CHECK(contains(refusal("--part 2/3"), "text.txt.part_1_of_2.json: is part 1/2, but this is part 2/3"));
     write_text(corpus.folder / "in/4.jsonl", records_of(900, 1));
     CHECK(contains(refusal("--part 2/2"), "INPUT is 4 files of"));

@@ -61,8 +61,8 @@ Request request_of(const ExtractSettings& settings, const std::vector<fs::path>&
     std::uint64_t all_bytes = 0;
     for (const std::uint64_t size : bytes) all_bytes += size;
     const ProgramVersion& program = program_version();
-    static_cast<void>(id_field), static_cast<void>(warns_of_indentation);  // change no text
-    static_cast<void>(all_names_known);                                    // no setting of the command's
+    static_cast<void>(warns_of_indentation);  // changes no text
+    static_cast<void>(all_names_known);       // no setting of the command's
     return {{"INPUT", concat(with_thousands(static_cast<std::int64_t>(files.size())), " files of ",
                              with_thousands(static_cast<std::int64_t>(all_bytes)), " bytes (digest of names and sizes ",
                              digest_of_names(files, bytes), "...)")},
@@ -71,6 +71,7 @@ Request request_of(const ExtractSettings& settings, const std::vector<fs::path>&
             {"--documents", documents},
             {"--lines", lines},
             {"--text-field", text_field},
+            {"--id-field", id_field},  // records without it are left out
             {"--letters", letters},
             {"--encoding", encoding},
             {"--max-bad", concat(most_bad)},
