@@ -189,6 +189,7 @@ private:
             for (std::size_t bucket = 0; bucket < places.buckets; ++bucket)
                 places.visit(bucket, [&](const SentencePlace& place) { text.leave_out(place); });
             text.finish();
+            remove_text_lineage(settings_.output / "text.txt");  // of the text that is replaced
         });
         write_text_lineage(settings_.output / "text.txt", digest_of_file(settings_.output / "text.txt"), std::move(inputs_));
         write_atomically(settings_.output / "duplicates.tsv", [this](std::ostream& out) { write_removed(out); });

@@ -162,3 +162,18 @@ TEST_CASE("too little memory and an output that would overwrite the input are re
     CHECK_THROWS_AS(deduplicate(settings), ConfigError);
     CHECK(read_text(folder / "text.txt") == "A.\n");
 }
+
+TEST_CASE("the record of a text that is replaced is removed before the text, so that it never describes another one") {
+    const TemporaryFolder folder;
+    write_text(folder / "a.txt", "One.\n");
+    DeduplicationSettings settings;
+    settings.inputs = {folder / "a.txt"};
+    settings.output = folder / "out";
+    deduplicate(settings);
+    REQUIRE(std::filesystem::exists(folder / "out/text.txt.lineage.json"));
+    write_text(folder / "a.txt", "Two.\n");
+    std::filesystem::create_directory(folder / "out/text.txt.lineage.json.partial");  // so the new record cannot be written
+    CHECK_THROWS_AS(deduplicate(settings), DataError);
+    CHECK(read_text(folder / "out/text.txt") == "Two.\n\n");
+    CHECK_FALSE(std::filesystem::exists(folder / "out/text.txt.lineage.json"));
+}
