@@ -69,6 +69,10 @@ ObjectList parse_object_list(std::string_view xml) {
     });
     if (!is_whole || outermost != "ListBucketResult")
         throw DistributedError("the store's list of objects is not understood\n  do: check AWS_ENDPOINT_URL");
+    if (is_truncated && list.continuation.empty())
+        throw DistributedError(
+            "the store's list of objects is cut (IsTruncated) without a NextContinuationToken, so further objects are not "
+            "known\n  do: use a store that supports ListObjectsV2, or name the objects instead of the folder");
     if (!is_truncated) list.continuation.clear();
     return list;
 }

@@ -24,7 +24,7 @@ struct ObjectList {
     std::string continuation;                                    ///< for the next page; empty: this is the last
 };
 
-/// @throws DistributedError when the text is not such a page
+/// @throws DistributedError when the text is not such a page, or does not say how the list goes on
 ObjectList parse_object_list(std::string_view xml);
 
 }  // namespace bertpretrain
