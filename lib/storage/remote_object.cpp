@@ -38,6 +38,11 @@ constexpr std::uint64_t first_read = std::uint64_t{1} << 20;
 /// What is thrown out of a transfer whose server sends more than the part that was asked for.
 struct NoParts {};
 
+[[noreturn]] void refuse_server(const std::string& name, const char* what) {
+    throw ConfigError(concat(name, ": the server ", what, "\n  do: download the file with another program, and name the copy; ",
+                             "or pipe it, as in `curl -sL ADDRESS | bertpretrain_data extract - ...`"));
+}
+
 /// What is known of the objects of a process, by address.
 class KnownVersions {
 public:
@@ -111,7 +116,9 @@ std::uint64_t RemoteObject::bytes() {
     if (!exists())
         throw DataError(concat(name(), ": does not exist (status 404)\n  do: check the address; an address that ends with a ",
                                "slash names all objects below it"));
-    return version().bytes.value_or(0);
+    const std::optional<std::uint64_t> bytes = version().bytes;
+    if (!bytes) refuse_server(name(), "does not say how large the file is, expected its size in Content-Length or Content-Range");
+    return *bytes;
 }
 
 /// The part that a read has got so far.
@@ -181,11 +188,11 @@ std::string RemoteObject::read(std::uint64_t first, std::uint64_t size, const st
         const HttpAnswer answer = requests_.repeat(asked.key, attempt, stop);
         if (!answer.ok() && answer.status != range_not_satisfiable) requests_.refuse(asked, answer);
     } catch (const NoParts&) {
-        throw ConfigError(
-            concat(name(), ": the server sends the whole file where a part was asked for, expected support for ",
-                   "ranges (status 206)\n  do: download the file with another program, and name the copy; or pipe it, as in ",
-                   "`curl -sL ADDRESS | bertpretrain_data extract - ...`"));
+        refuse_server(name(), "sends the whole file where a part was asked for, expected support for ranges (status 206)");
     }
+    if (const auto known = version().bytes; known && !part.is_whole(known))  // status 416, without a size
+        throw DataError(concat(name(), ": ends at byte ", part.end(), ", expected ", *known,
+                               " bytes\n  do: start again when no program writes it"));
     return part.finish();
 }
 

@@ -21,8 +21,8 @@ struct ObjectVersion {
 /// The process keeps size and version (ETag, else the date of the last change) of each object that it has seen, for all
 /// RemoteObjects of the same address. Requests name the version in If-Match, and an answer of another version is refused, so an
 /// object that changes while it is read is never mixed. Thread-safe. All members throw ConfigError where access is refused, the
-/// server does not send parts of a file, or there is no libcurl; DataError when the object is missing or has changed; and
-/// DistributedError where the store cannot be reached or `stop` is requested.
+/// server does not send parts of a file or does not say its size, or there is no libcurl; DataError when the object is missing or
+/// has changed; and DistributedError where the store cannot be reached or `stop` is requested.
 class RemoteObject {
 public:
     explicit RemoteObject(RemoteAddress address, StorageSettings settings = {});

@@ -159,3 +159,15 @@ TEST_CASE("a redirected request goes on at another server, which never sees the 
     ::unsetenv("HF_ENDPOINT");
     ::unsetenv("HF_TOKEN");
 }
+
+TEST_CASE("a file whose size the server does not say is refused, and so is one that ends before its size") {
+    const FileServer server;
+    server.put("x", "0123456789");
+    server.put("y", varied_bytes(2 * block));
+    CHECK_THROWS_MATCHES(reader_of(server.at("/unsized/x")).bytes(), ConfigError,
+                         Catch::Predicate<ConfigError>([](const ConfigError& error) {
+                             return std::string(error.what()).find("does not say how large the file is") != std::string::npos;
+                         }));
+    ObjectReader half = reader_of(server.at("/half/y"));
+    CHECK_THROWS_WITH(all_of(half), Contains("/half/y: ends at byte ") && Contains(", expected 16777216 bytes"));
+}

@@ -4,6 +4,8 @@ Prints "PORT OTHER_PORT". Paths:
   /files/PATH         the file, with ranges, ETag and If-Match; a folder has none
   /whole/PATH         the same without ranges: each answer is the whole file, with status 200
   /changing/PATH      as /files/, but each GET finds another ETag than the one before
+  /unsized/PATH       as /files/, but no answer says the file's size: HEAD gets 405, and a range after the end a bare 416
+  /half/PATH          as /files/, but a range that begins in the second half gets a bare 416
   /secret/PATH        403, unless the request has the token "verysecret"
   /moved/PATH         302 to /files/PATH of the other server
   /near/PATH          307 to /files/PATH, without a host
@@ -75,15 +77,19 @@ class Handler(http.server.BaseHTTPRequestHandler):
             gets[self.path] = gets.get(self.path, 0) + (self.command == "GET")
             tag = f'"{gets[self.path]}"' if kind == "changing" else f'"{hashlib.md5(content).hexdigest()}"'
         asked = self.headers.get("Range")
+        if kind == "unsized" and self.command == "HEAD":
+            return self.answer(405, {}, b"")
         if kind == "whole" or not asked:
             return self.answer(200, {} if kind == "whole" else {"ETag": tag}, content)
         if self.headers.get("If-Match", tag) != tag:
             return self.answer(412, {"ETag": tag}, b"")
         begin, end = asked.removeprefix("bytes=").split("-")
         begin, end = int(begin), min(int(end), len(content) - 1)
-        if begin >= len(content):
-            return self.answer(416, {"Content-Range": f"bytes */{len(content)}"}, b"")
-        self.answer(206, {"ETag": tag, "Content-Range": f"bytes {begin}-{end}/{len(content)}"}, content[begin:end + 1])
+        bare = kind == "unsized" or (kind == "half" and begin >= len(content) // 2)
+        if begin >= len(content) or (kind == "half" and bare):
+            return self.answer(416, {} if bare else {"Content-Range": f"bytes */{len(content)}"}, b"")
+        size = "*" if kind == "unsized" else len(content)
+        self.answer(206, {"ETag": tag, "Content-Range": f"bytes {begin}-{end}/{size}"}, content[begin:end + 1])
 
     def answer(self, status, headers, content):
         self.send_response(status)
