@@ -69,3 +69,34 @@ TEST_CASE("vocabulary refuses a folder as its output before it counts, and a mis
     CHECK(contains(missing.err, "none.txt: does not exist; nothing has been written"));
     CHECK_FALSE(fs::exists(files.folder / "new"));
 }
+
+TEST_CASE("paths that the system refuses are named with its reason, not reported as an error of the program") {
+    const Files files;
+    const std::string text = files.path("text.txt"), to_file = " --output " + files.path("out.txt"), name(300, 'n');
+    const auto check_refused = [&](const std::string& command, int exit_code, const std::string& message) {
+        const CommandResult refused = run_command(command);
+        INFO(refused.err);
+        CHECK(refused.exit_code == exit_code);
+        CHECK(contains(refused.err, message));
+    };
+    fs::create_symlink("loop", files.folder / "loop");
+    check_refused(program + " extract " + files.path("loop") + to_file, 3, "loop: cannot be read (Too many levels");
+    check_refused(program + " extract " + text + " --output " + files.path(name), 2, "cannot be written (File name too long)");
+    check_refused(program + " vocabulary " + text + " --size 30 --output " + files.path(std::string(250, 'n')), 2,
+                  "cannot be written (File name too long)");
+    check_refused(program + " join " + files.path(name), 3, "data error: " + files.path(name) + ": File name too long");
+    write_text(files.folder / "lines.txt", std::string(5'000, 'x') + "\n");
+    check_refused(program + " extract --inputs-from " + files.path("lines.txt") + to_file, 3,
+                  std::string(200, 'x') + "...: cannot be read (File name too long)");
+    write_text(files.folder / "packed", "PAR1 and more");
+    check_refused("gzip -c " + files.path("packed") + " > " + files.path("packed.gz") + " && TMPDIR=/none " + program +
+                      " extract " + files.path("packed.gz") + to_file,
+                  2, "packed.gz: is copied to a temporary file first, but TMPDIR names no folder, /none");
+}
+
+TEST_CASE("a file whose name is nearly too long is read") {
+    const Files files;
+    const std::string name(250, 'n');  // no room for the ending of its record
+    write_text(files.folder / name, "One is.\n");
+    CHECK(files.run("extract " + files.path(name) + " --output " + files.path("out.txt")).exit_code == 0);
+}

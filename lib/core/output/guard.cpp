@@ -4,6 +4,7 @@
 #include <csignal>
 #include <cstring>
 #include <exception>
+#include <filesystem>
 #include <ios>
 #include <iostream>
 #include <new>
@@ -13,6 +14,7 @@
 #include <unistd.h>
 
 #include "core/error.h"
+#include "core/output/displayable.h"
 #include "core/output/log.h"
 #include "core/signals.h"
 
@@ -45,6 +47,10 @@ int code_of(const std::function<int()>& body) {
             return static_cast<int>(ExitCode::config);
         }
         if (std::cout.bad()) return code_of_failed_output(errno);
+        if (const auto* const refused = dynamic_cast<const std::filesystem::filesystem_error*>(&error)) {
+            log_error(concat("data error: ", displayable(refused->path1().string()), ": ", refused->code().message()));
+            return static_cast<int>(ExitCode::data);
+        }
         log_error(concat("internal error (please report it): ", error.what()));
     }
     return static_cast<int>(ExitCode::bug);

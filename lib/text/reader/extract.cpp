@@ -6,12 +6,12 @@
 #include <cstring>
 #include <ostream>
 #include <string>
+#include <system_error>
 
 #include "core/error.h"
 #include "core/files/disk.h"
 #include "core/files/files.h"
 #include "core/threads/task_pool.h"
-#include "storage/remote_address.h"
 #include "text/content/byte_source.h"
 #include "text/no_document.h"
 #include "text/reader/extract_progress.h"
@@ -56,12 +56,16 @@ std::string explain_nothing(const ExtractCounts& counts, std::int64_t minimum) {
 
 void check_text_output(const fs::path& output, const std::vector<fs::path>& inputs) {
     if (!output.has_filename()) throw ConfigError(concat("--output ", output.string(), ": expected the name of a file"));
-    for (const fs::path& file : {output, partial_of(output)}) {
-        if (!fs::exists(file)) continue;
-        if (!fs::is_regular_file(file))
+    for (const fs::path& file : {output, partial_of(output), text_lineage_file(output)}) {
+        std::error_code failure, missing;
+        const fs::file_type type = fs::status(file, failure).type();
+        if (type == fs::file_type::not_found) continue;
+        if (type == fs::file_type::none)
+            throw ConfigError(concat("--output ", file.string(), ": cannot be written (", failure.message(), ")"));
+        if (type != fs::file_type::regular)
             throw ConfigError(concat("--output ", file.string(), ": exists and is not a regular file; choose another"));
         for (const fs::path& input : inputs)
-            if (input != standard_input && !is_remote_address(input.string()) && fs::equivalent(file, input))
+            if (input != standard_input && fs::equivalent(file, input, missing))
                 throw ConfigError(concat("--output ", output.string(), ": would overwrite the input ", input.string()));
     }
     make_writable_folder(output.has_parent_path() ? output.parent_path() : fs::path("."));

@@ -49,7 +49,8 @@ void require_documents(const ExtractCounts& counts, std::int64_t minimum_sentenc
 FileDigest write_text_file(const std::filesystem::path& file, const std::function<void(const WriteText& write)>& fill,
                            const std::function<void(const FileDigest& digest)>& finish = {});
 
-/// Creates the output's folder. @throws ConfigError when the output cannot be written or is one of the inputs
+/// Creates the output's folder. @throws ConfigError when the output, or a file that is made with it (OUTPUT.partial and
+/// OUTPUT.lineage.json), cannot be written or is one of the inputs
 void check_text_output(const std::filesystem::path& output, const std::vector<std::filesystem::path>& inputs);
 
 }  // namespace bertpretrain

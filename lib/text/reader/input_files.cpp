@@ -4,12 +4,14 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <system_error>
 #include <utility>
 
 #include <sys/stat.h>
 
 #include "core/error.h"
 #include "core/files/local_path.h"
+#include "core/output/displayable.h"
 #include "core/output/log.h"
 #include "storage/remote_address.h"
 #include "storage/remote_object.h"
@@ -97,6 +99,21 @@ void refuse_parts(const std::vector<fs::path>& files) {
                        "`bertpretrain_data join ", text->string(), "`, or move them away"));
 }
 
+/// Returns the type of an input: a folder, a file or another thing. @throws DataError when there is none, or the system refuses
+/// it
+fs::file_type type_of(const fs::path& input) {
+    std::error_code failure;
+    const fs::file_type type = fs::status(input, failure).type();
+    if (type != fs::file_type::none && type != fs::file_type::not_found) return type;
+    constexpr std::size_t most_shown = 200;  // of a line of --inputs-from that is no name
+    const std::string name = input.string(),
+                      shown = displayable(name.substr(0, most_shown)) + (name.size() > most_shown ? "..." : "");
+    if (type == fs::file_type::none)
+        throw DataError(concat(shown, ": cannot be read (", failure.message(), "); nothing has been written"));
+    const std::string why = not_local(name);
+    throw DataError(concat(shown, ": ", why.empty() ? "does not exist; nothing has been written" : why));
+}
+
 }  // namespace
 
 std::vector<fs::path> input_files(const std::vector<fs::path>& inputs) {
@@ -109,13 +126,10 @@ std::vector<fs::path> input_files(const std::vector<fs::path>& inputs) {
             files.push_back(input);
         } else if (is_remote_address(input.string())) {
             for (fs::path& object : remote_inputs(input.string())) files.push_back(std::move(object));
-        } else if (fs::is_directory(input)) {
+        } else if (type_of(input) == fs::file_type::directory) {
             for (fs::path& file : files_below(input)) files.push_back(std::move(file));
-        } else if (fs::exists(input)) {
-            files.push_back(input);
         } else {
-            const std::string why = not_local(input.string());
-            throw DataError(concat(input.string(), ": ", why.empty() ? "does not exist; nothing has been written" : why));
+            files.push_back(input);
         }
     }
     refuse_repeated(files);

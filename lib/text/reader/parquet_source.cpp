@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <optional>
+#include <system_error>
 #include <utility>
 #include <vector>
 
+#include "core/environment.h"
 #include "core/error.h"
 #include "core/output/displayable.h"
 #include "core/strings.h"
@@ -92,7 +94,13 @@ ParquetInput parquet_input(const fs::path& file, std::string name, Content& cont
     } else if (fs::is_regular_file(file) && is_parquet(ByteSource(file).peek(magic_bytes))) {
         return {.path = file, .name = std::move(name)};
     }
-    auto copy = std::make_shared<TemporaryFile>(fs::temp_directory_path());
+    std::error_code missing;
+    const fs::path folder = fs::temp_directory_path(missing);
+    if (missing)
+        throw ConfigError(concat(name, ": is copied to a temporary file first, but TMPDIR names no folder, ",
+                                 environment_variable("TMPDIR").value_or("/tmp"),
+                                 "\n  do: set TMPDIR to a folder with enough space"));
+    auto copy = std::make_shared<TemporaryFile>(folder);
     std::vector<char> bytes(std::size_t{1} << 18);
     while (const std::size_t count = content.read(bytes.data(), bytes.size())) copy->append(bytes.data(), count);
     copy->flush();

@@ -24,8 +24,8 @@ struct ParquetInput {
 
 /// @param content of the file, from its first byte; unpacked into a temporary file (in TMPDIR) if the file itself is compressed
 /// or neither a regular one nor an object  @param digest has the first bytes of an object, and gets those that are read in order;
-/// may be null  @throws DataError when it is damaged, or the temporary file cannot be written; of an object what RemoteObject
-/// throws
+/// may be null  @throws DataError when it is damaged, or the temporary file cannot be written; ConfigError when TMPDIR is no
+/// folder; of an object what RemoteObject throws
 ParquetInput parquet_input(const std::filesystem::path& file, std::string name, Content& content,
                            std::shared_ptr<RunningDigest> digest);
 

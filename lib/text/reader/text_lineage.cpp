@@ -14,15 +14,13 @@
 namespace bertpretrain {
 namespace {
 
-std::filesystem::path lineage_of(std::filesystem::path text) { return text += text_lineage_ending; }
-
 /// Returns a record's text; nothing where it is missing or cannot be read.
 std::optional<std::string> text_of_record(const std::filesystem::path& record) {
     try {
         if (is_remote_address(record.string())) {
             RemoteObject object(parse_remote_address(record.string()));
             if (object.exists()) return object.read(0, object.bytes());
-        } else if (std::filesystem::is_regular_file(record)) {
+        } else if (std::error_code ignored; std::filesystem::is_regular_file(record, ignored)) {  // its name may be too long
             return read_file(record);
         }
     } catch (const DataError&) { return {}; } catch (const ConfigError&) {
@@ -33,8 +31,10 @@ std::optional<std::string> text_of_record(const std::filesystem::path& record) {
 
 }  // namespace
 
+std::filesystem::path text_lineage_file(std::filesystem::path text) { return text += text_lineage_ending; }
+
 std::optional<FileDigest> recorded_digest(const std::filesystem::path& text) {
-    const std::filesystem::path file = lineage_of(text);
+    const std::filesystem::path file = text_lineage_file(text);
     const std::optional<std::string> record = text_of_record(file);
     if (!record) return {};
     try {
@@ -48,7 +48,7 @@ void require_whole_text(const std::filesystem::path& text) {
     const std::uint64_t bytes = std::filesystem::file_size(text);
     if (!recorded || bytes >= recorded->bytes) return;
     const auto shown = [](std::uint64_t size) { return with_thousands(static_cast<std::int64_t>(size)); };
-    throw DataError(concat(text.string(), ": has ", shown(bytes), " bytes, but ", lineage_of(text).filename().string(),
+    throw DataError(concat(text.string(), ": has ", shown(bytes), " bytes, but ", text_lineage_file(text).filename().string(),
                            " says that it was written with ", shown(recorded->bytes),
                            "\n  do: copy the file again, or remove that record if you have shortened the file yourself"));
 }
@@ -57,20 +57,21 @@ std::vector<FileDigest> origin_of_text(const std::filesystem::path& text, const 
     std::optional<FileDigest> recorded = recorded_digest(text);
     if (!recorded) return {};
     if (recorded->sha256 == digest.sha256) return std::move(recorded->made_from);
-    log_warning(concat(text.string(), ": is not the text that ", lineage_of(text).filename().string(),
+    log_warning(concat(text.string(), ": is not the text that ", text_lineage_file(text).filename().string(),
                        " describes (another SHA-256): it was changed since, or is damaged; its origin is not recorded"));
     return {};
 }
 
 void remove_text_lineage(const std::filesystem::path& text) {
     std::error_code ignored;
-    std::filesystem::remove(lineage_of(text), ignored);
+    std::filesystem::remove(text_lineage_file(text), ignored);
 }
 
 void write_text_lineage(const std::filesystem::path& text, FileDigest digest, std::vector<FileDigest> made_from) {
     digest.file = text.filename().string();
     digest.made_from = std::move(made_from);
-    write_atomically(lineage_of(text), to_json(digest).dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+    write_atomically(text_lineage_file(text),
+                     to_json(digest).dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
 }
 
 }  // namespace bertpretrain

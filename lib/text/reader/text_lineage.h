@@ -12,6 +12,9 @@ namespace bertpretrain {
 /// The end of such a file's name. Commands that read a folder of documents leave these files out.
 inline constexpr std::string_view text_lineage_ending = ".lineage.json";
 
+/// TEXT.lineage.json
+std::filesystem::path text_lineage_file(std::filesystem::path text);
+
 /// Returns what TEXT.lineage.json says of the text; nothing where it is missing or cannot be read. Of an object's address this
 /// takes a request or two. @throws DistributedError where the store cannot be reached
 std::optional<FileDigest> recorded_digest(const std::filesystem::path& text);
