@@ -203,7 +203,9 @@ TEST_CASE("a field that no record has is reported on one line, with what the rec
          {std::pair("body", "corpus:1: has no field \"body\", only: sku, product; " + inside),
           std::pair("product.titel", "corpus:1: has no field \"product.titel\", only: sku, product; " + inside),
           std::pair("product", "corpus:1: its field \"product\" is an object, expected a string; " + inside),
-          std::pair("product.tags", std::string("corpus:1: its field \"product.tags\" is an array, expected a string; jq -c")),
+          std::pair("product.tags",
+                    "corpus:1: its field \"product.tags\" is an array, expected a string; jq -c '.text = "
+                    "(.[\"product\"][\"tags\"] | join(\"\\n\"))' makes one of it"s),
           std::pair("titel,text", "corpus:1: has no field \"titel\", only: sku, product; " + inside)}) {
         const std::string message = refused(field);
         CAPTURE(field, message);
