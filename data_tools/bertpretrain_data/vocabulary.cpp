@@ -5,6 +5,7 @@
 
 #include "commands.h"
 #include "core/error.h"
+#include "core/files/file_lock.h"
 #include "core/files/files.h"
 #include "core/output/displayable.h"
 #include "core/output/log.h"

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "core/error.h"
+#include "core/files/file_lock.h"
 #include "core/files/files.h"
 #include "core/output/displayable.h"
 #include "core/output/log.h"
@@ -258,6 +259,8 @@ DeduplicationReport deduplicate(const DeduplicationSettings& settings) {
     DocumentReader reader(settings.inputs, settings.reading, pool,
                           settings.memory * of_reading / twentieths / bytes_per_byte_read);
     check_deduplication(settings, reader.files());
+    const FileLock alone(settings.output, concat("--output ", settings.output.string(), ": another process is writing into this ",
+                                                 "folder\n  do: wait for it, or choose another --output"));
     return Deduplication(settings).run(reader, pool);
 }
 

@@ -36,7 +36,8 @@ inline constexpr std::uint64_t least_deduplication_memory = std::uint64_t{64} <<
 /// the output folder; each appears only when it is complete. The files do not depend on the number of threads or the memory.
 /// Memory: `memory`, and about eight times the largest document. Disk, while it runs: the text, and 16 bytes per document and per
 /// sentence (if they are limited) and 264 per document for its bands, as far as these exceed half of the memory.
-/// @throws ConfigError when the output cannot be written, is an input, or the memory is too small for the number of documents
+/// @throws ConfigError when the output cannot be written, is an input, another process is writing there, or the memory is too
+/// small for the number of documents
 /// @throws DataError when an input is missing or damaged, has no document, or the disk is full
 DeduplicationReport deduplicate(const DeduplicationSettings& settings);
 

@@ -70,6 +70,26 @@ TEST_CASE("vocabulary refuses a folder as its output before it counts, and a mis
     CHECK_FALSE(fs::exists(files.folder / "new"));
 }
 
+TEST_CASE("a file or folder that another process is writing is refused by name") {
+    const Files files;
+    const auto check_refused = [&](const std::string& held, const std::string& command, const std::string& message) {
+        const CommandResult refused = run_command("flock " + files.path(held) + " " + program + " " + command);
+        INFO(command << refused.err);
+        CHECK(refused.exit_code == 2);
+        CHECK(contains(refused.err, message));
+    };
+    const std::string text = files.path("text.txt"), to_file = " --output " + files.path("out.txt");
+    const std::string in_use = "out.txt: another process is writing this file (out.txt.partial is locked)";
+    check_refused("out.txt.partial", "extract " + text + to_file, in_use);
+    check_refused("out.txt.partial", "vocabulary " + text + " --size 30" + to_file, in_use);
+    fs::create_directory(files.folder / "out");
+    check_refused("out", "deduplicate " + text + " --output " + files.path("out"),
+                  "out: another process is writing into this folder");
+    fs::remove(files.folder / "out.txt.partial");
+    CHECK(files.run("extract " + text + to_file).exit_code == 0);
+    CHECK_FALSE(fs::exists(files.folder / "out.txt.partial"));
+}
+
 TEST_CASE("paths that the system refuses are named with its reason, not reported as an error of the program") {
     const Files files;
     const std::string text = files.path("text.txt"), to_file = " --output " + files.path("out.txt"), name(300, 'n');

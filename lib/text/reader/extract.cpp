@@ -10,6 +10,7 @@
 
 #include "core/error.h"
 #include "core/files/disk.h"
+#include "core/files/file_lock.h"
 #include "core/files/files.h"
 #include "core/threads/task_pool.h"
 #include "text/content/byte_source.h"
@@ -119,6 +120,7 @@ ExtractCounts extract(const ExtractSettings& settings) {
     TaskPool pool(std::min(settings.threads, most_extract_threads));
     DocumentReader reader(settings.inputs, settings.reading, pool);
     check_text_output(settings.output, reader.files());
+    const OutputLock alone(settings.output);
     require_no_parts(settings.output);
     reader.digest_files();
     ExtractCounts counts;

@@ -28,9 +28,9 @@ constexpr std::size_t most_extract_threads = 32;
 /// Writes every document of the inputs, one sentence per line, with an empty line after each document. Writes OUTPUT.partial and
 /// renames it at the end, so an older output stays unchanged until then. The output does not depend on the number of threads.
 /// Memory: below 512 MiB for any inputs. OUTPUT.lineage.json then names the digests of the output and of the inputs.
-/// @throws ConfigError before anything is written, when the output cannot be written, is one of the inputs, or
-/// has parts (extract_part.h)  @throws DataError when an input is missing (before anything is written) or damaged, when too many
-/// records are malformed, or when no document is found
+/// @throws ConfigError before anything is written, when the output cannot be written, is one of the inputs, is being written by
+/// another process, or has parts (extract_part.h)  @throws DataError when an input is missing (before anything is written) or
+/// damaged, when too many records are malformed, or when no document is found
 ExtractCounts extract(const ExtractSettings& settings);
 
 /// Receives sentence text in order.

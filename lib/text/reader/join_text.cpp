@@ -160,6 +160,7 @@ ExtractCounts join_text(const fs::path& output) {
     std::vector<FileDigest> inputs;
     for (const ExtractedPart& record : records) inputs.insert(inputs.end(), record.inputs.begin(), record.inputs.end());
     const auto count = static_cast<std::int64_t>(records.size());
+    const OutputLock own(output);
     write_text_file(
         output,
         [&](const WriteText& write) {
