@@ -86,7 +86,7 @@ TEST_CASE("articles are the same for LF, CR LF and CR, and for any white space i
                 std::vector<std::string> sentences;
                 for (const TextPart& part : articles.parts())
                     for_each_sentence(articles.read(part), [&](std::string_view sentence) { sentences.emplace_back(sentence); });
-                CHECK(sentences == std::vector<std::string>{first, "\xE3\x80\x80two", "three"});
+                CHECK(sentences == std::vector<std::string>{first, "two", "three"});
             }
 }
 

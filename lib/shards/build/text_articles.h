@@ -59,14 +59,11 @@ private:
     std::vector<FileDigest> digests_;
 };
 
-/// Calls visit(sentence) for each line of a part's text, without ASCII's white space at its ends; an empty line is an empty one.
+/// Calls visit(sentence) for each line of a part's text, without white space at its ends, as extract() writes it; an empty line
+/// is an empty one.
 template <class Visit>
 void for_each_sentence(std::string_view text, Visit&& visit) {
-    for_each_universal_line(text, [&](std::string_view line) {
-        if (is_blank_line(line)) return visit(std::string_view());
-        const std::size_t first = line.find_first_not_of(ascii_white_space);
-        visit(line.substr(first, line.find_last_not_of(ascii_white_space) + 1 - first));
-    });
+    for_each_universal_line(text, [&](std::string_view line) { visit(stripped(line)); });
 }
 
 }  // namespace bertpretrain
