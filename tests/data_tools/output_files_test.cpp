@@ -120,3 +120,12 @@ TEST_CASE("a file whose name is nearly too long is read") {
     write_text(files.folder / name, "One is.\n");
     CHECK(files.run("extract " + files.path(name) + " --output " + files.path("out.txt")).exit_code == 0);
 }
+
+TEST_CASE("shards are not given hidden names, under which they would not be found") {
+    const Files files;
+    const CommandResult refused = files.run("shard " + files.path("text.txt") + " --vocabulary " + files.path("vocab.txt") +
+                                            " --name .x --output " + files.path("out"));
+    CHECK(refused.exit_code == 2);
+    CHECK(contains(refused.err, "--name: must not begin with \".\""));
+    CHECK_FALSE(fs::exists(files.folder / "out"));
+}

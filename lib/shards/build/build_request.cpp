@@ -19,6 +19,7 @@ void require_request(bool holds, const std::string& message) {
 void check_names(const ShardBuildSettings& settings) {
     require_request(!settings.name.empty() && settings.name.find('/') == std::string::npos,
                     "--name: must be a non-empty file name prefix without \"/\"");
+    require_request(!settings.name.starts_with('.'), "--name: must not begin with \".\", because hidden files are no shards");
     require_request(settings.name.find("training") == std::string::npos,
                     "--name: must not contain \"training\", because that word in a file name marks training shards");
 }
