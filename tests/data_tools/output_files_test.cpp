@@ -121,6 +121,24 @@ TEST_CASE("a file whose name is nearly too long is read") {
     CHECK(files.run("extract " + files.path(name) + " --output " + files.path("out.txt")).exit_code == 0);
 }
 
+TEST_CASE("shard removes the folder that it has made where it has written nothing, also after an extraction") {
+    const Files files;
+    const std::string shard = "shard " + files.path("text.txt") + " --vocabulary " + files.path("vocab.txt") +
+                              " --max-unknown 1 --output " + files.path("out");
+    const auto check_refused = [&](int documents, const std::string& options) {
+        std::string records;
+        for (int i = 0; i < documents; ++i) records += "{\"text\": \"The cat " + std::to_string(i) + ".\"}\n";
+        write_text(files.folder / "text.txt", records);
+        const CommandResult refused = files.run(shard + options);
+        INFO(refused.err);
+        CHECK(refused.exit_code == 2);
+        CHECK(contains(refused.err, "extracted "));
+        CHECK_FALSE(fs::exists(files.folder / "out"));
+    };
+    check_refused(1, " --format jsonl");
+    check_refused(25, " --format jsonl --shards 3 --part 1/30");
+}
+
 TEST_CASE("shards are not given hidden names, under which they would not be found") {
     const Files files;
     const CommandResult refused = files.run("shard " + files.path("text.txt") + " --vocabulary " + files.path("vocab.txt") +

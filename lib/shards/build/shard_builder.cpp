@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <memory>
 #include <mutex>
+#include <system_error>
+#include <utility>
 
 #include "core/error.h"
 #include "core/output/log.h"
@@ -185,17 +187,21 @@ InputSettings reading_of(const ShardBuildSettings& settings, const Tokenizer& to
     return reading;
 }
 
-/// Leaves nothing behind if the text is refused. @param is_new the output folder was created for extracted text
-void judge_fit(const ShardBuildSettings& settings, const TextArticles& articles, const Tokenizer& tokenizer, std::size_t threads,
-               bool is_new) {
-    try {
-        judge(fit_of(articles, tokenizer, settings.samples, threads), tokenizer.vocabulary(), settings);
-    } catch (const DataError&) {
+/// Removes the output folder of a build that ends before it has written anything, if the build has created it.
+class NewFolder {
+public:
+    explicit NewFolder(std::filesystem::path folder) : folder_(std::move(folder)), is_new_(!std::filesystem::exists(folder_)) {}
+    NewFolder(const NewFolder&) = delete;
+    NewFolder& operator=(const NewFolder&) = delete;
+    ~NewFolder() {
         std::error_code not_empty;
-        if (is_new) std::filesystem::remove(settings.output, not_empty);
-        throw;
+        if (is_new_) std::filesystem::remove(folder_, not_empty);
     }
-}
+
+private:
+    std::filesystem::path folder_;
+    bool is_new_;
+};
 
 }  // namespace
 
@@ -207,10 +213,10 @@ ShardBuildReport build_shards(const ShardBuildSettings& settings) {
     const std::size_t threads = settings.threads > 0 ? settings.threads : available_cores();
     BuildProgress progress;
     check_empty(settings.output, settings.overwrite);  // before a long extraction
-    const bool is_new = !std::filesystem::exists(settings.output);
+    const NewFolder new_folder(settings.output);
     const SentenceText text(settings.texts, reading_of(settings, *tokenizer), threads, settings.output);
     const TextArticles articles(text.files());
-    judge_fit(settings, articles, *tokenizer, threads, is_new);
+    judge(fit_of(articles, *tokenizer, settings.samples, threads), vocabulary, settings);
     ShardPlan plan = plan_shards(settings, articles, threads);
     const std::size_t all_shards = plan.shards.size();
     if (static_cast<std::size_t>(settings.part.count) > all_shards)
