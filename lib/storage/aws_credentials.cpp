@@ -46,9 +46,10 @@ AwsCredentials AwsCredentialSource::get() {
     return kept_;
 }
 
-void AwsCredentialSource::forget() {
+bool AwsCredentialSource::forget() {
     const std::lock_guard lock(mutex_);
     kept_ = {};
+    return !(variables_("AWS_ACCESS_KEY_ID") && variables_("AWS_SECRET_ACCESS_KEY"));
 }
 
 }  // namespace bertpretrain

@@ -25,7 +25,8 @@ public:
     /// @throws ConfigError when there are none anywhere, or a service refuses them  @throws DataError when a file cannot be read
     AwsCredentials get();
     /// Forgets the credentials that a store has refused, so that get() looks again.
-    void forget();
+    /// @returns whether it may find others: not where they are in variables, which do not change
+    bool forget();
 
 private:
     AwsCredentials find() const;

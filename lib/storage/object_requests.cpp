@@ -172,9 +172,8 @@ HttpAnswer ObjectRequests::repeat(const std::string& key, const std::function<Ht
         bool progress = false;
         HttpAnswer answer = attempt(progress);
         if (stop.stop_requested()) throw DistributedError(concat(name_of(key), ": the transfer was stopped"));
-        const bool expired = credentials_ && is_expired(answer);
-        if (expired) credentials_->forget();
-        if (!may_pass(answer) && !expired) return answer;
+        const bool may_be_renewed = credentials_ && is_expired(answer) && credentials_->forget();
+        if (!may_pass(answer) && !may_be_renewed) return answer;
         if (progress) {
             failures = 0;
             last_progress = seconds_now();
@@ -210,6 +209,10 @@ void ObjectRequests::refuse(const ObjectRequest& request, const HttpAnswer& answ
             concat(what, ours.empty() || theirs.empty() ? "" : concat(" (here it is ", ours, ", there ", theirs, ")"),
                    "\n  do: set this machine's clock, for example by chrony; the store accepts a difference of 15 minutes"));
     }
+    if (credentials_ && is_expired(answer))
+        throw ConfigError(concat(what,
+                                 "\n  do: set AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN to credentials ",
+                                 "that are valid, or leave them out where the machine has a role"));
     if (answer.status == 401 || answer.status == 403)
         throw ConfigError(concat(
             what, "\n  do: ",

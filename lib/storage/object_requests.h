@@ -66,8 +66,8 @@ public:
     /// that gives the credentials. @throws ConfigError without credentials or libcurl
     HttpAnswer once(const ObjectRequest& request);
     /// Repeats a request that `attempt` sends, with growing pauses, while the answer is a failure that may pass: no or an
-    /// incomplete response, 408, 429, 5xx, an error of the store whose code says so, and credentials that have expired. The time
-    /// starts again after an attempt that made progress.
+    /// incomplete response, 408, 429, 5xx, an error of the store whose code says so, and expired credentials that are not in
+    /// variables. The time starts again after an attempt that made progress.
     /// @param attempt @returns its answer; sets `progress`
     /// @returns the first other answer  @throws DistributedError after give_up_seconds, or when `stop` is requested
     HttpAnswer repeat(const std::string& key, const std::function<HttpAnswer(bool& progress)>& attempt,

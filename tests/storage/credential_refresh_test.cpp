@@ -109,3 +109,18 @@ TEST_CASE(
     CHECK(shared_server().count("/latest/") == asked + 3);
     for (const auto& [name, value] : before) value ? ::setenv(name.c_str(), value->c_str(), 1) : ::unsetenv(name.c_str());
 }
+
+TEST_CASE("expired credentials in variables end at once, because they cannot be renewed, and others are looked up again") {
+    NEEDS_OBJECT_SERVER(shared_server());
+    const Faults faults(R"([{"contains": "expired/", "fault": "error", "code": "ExpiredToken"}])");
+    ObjectStore store = shared_store("expired", shared_server().variables(), 2);
+    CHECK_THROWS_MATCHES(store.read("file"), ConfigError, Catch::Predicate<ConfigError>([](const ConfigError& error) {
+                             const std::string message = error.what();
+                             return message.find("ExpiredToken") != message.npos &&
+                                    message.find("AWS_SESSION_TOKEN") != message.npos;
+                         }));
+    CHECK(shared_server().count("/expired/file ") == 1);
+    shared_server().set_instance_credentials("again", 3600);
+    ObjectStore of_instance = shared_store("expired", shared_server().instance_variables(), 0.2);
+    CHECK(failure_of(of_instance).find("ExpiredToken") != std::string::npos);
+}
