@@ -193,6 +193,10 @@ TEST_CASE("a part that another process is making is refused, and so is a join wh
     const CommandResult joined = run_command(held + program + " join " + corpus.path("out/text.txt"));
     CHECK(joined.exit_code == 2);
     CHECK(contains(joined.err, "text.txt: another process is joining its parts"));
+    const CommandResult second = run_command("flock " + corpus.path("out/text.txt.part_2_of_2.json") + " " + program + " join " +
+                                             corpus.path("out/text.txt"));
+    CHECK(second.exit_code == 2);
+    CHECK(contains(second.err, "text.txt: another process is joining its parts, or making part 2/2"));
     CHECK(content(corpus.folder / "out") == before);
 }
 

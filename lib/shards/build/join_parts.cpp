@@ -1,12 +1,14 @@
 #include "shards/build/join_parts.h"
 
 #include <algorithm>
+#include <list>
 #include <optional>
 #include <string>
 #include <system_error>
 #include <vector>
 
 #include "core/error.h"
+#include "core/files/file_lock.h"
 #include "core/files/files.h"
 #include "core/files/sha256.h"
 #include "core/markdown.h"
@@ -91,6 +93,12 @@ void complete_folder(const fs::path& folder, const Manifest& manifest) {
 }
 
 Manifest join_parts(const fs::path& folder) {
+    std::list<FileLock> alone;  // no part is made again until its files are removed
+    for (const BuildPart& part : parts_in(folder))
+        alone.emplace_back(folder / part.building_file(),
+                           concat((folder / part.building_file()).string(),
+                                  ": another process is making shards there, or joining them; wait for it"),
+                           FileLock::Missing::leave);
     const std::vector<BuildPart> found = parts_in(folder);
     if (std::optional<Manifest> manifest = read_manifest(folder)) {
         remove_part_files(folder);

@@ -12,7 +12,7 @@ namespace bertpretrain {
 /// unchanged (size and CRC-32). Then writes manifest.json and the card and removes the parts' files. A folder that is complete
 /// already keeps its manifest.
 /// @throws DataError naming the parts that are missing or not complete, and for shards or a vocabulary that changed
-/// @throws ConfigError if the folder has neither parts nor a manifest
+/// @throws ConfigError if the folder has neither parts nor a manifest, or a process is making a part
 Manifest join_parts(const std::filesystem::path& folder);
 
 /// Whether a file holds the tokens of a record, and the same bytes if it has rules of its own: of a list of tokens, a folder has

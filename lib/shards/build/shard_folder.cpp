@@ -2,13 +2,10 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
-#include <fstream>
 
 #include <nlohmann/json.hpp>
 
 #include "core/error.h"
-#include "core/files/file_lock.h"
 #include "core/files/files.h"
 #include "core/files/sha256.h"
 #include "core/output/log.h"
@@ -26,13 +23,9 @@ void require(bool holds, const std::string& message) {
     if (!holds) throw ConfigError(message);
 }
 
-/// Locks a part's building file for the run that makes the part.
-class BuildLock : public FileLock {
-public:
-    explicit BuildLock(const fs::path& file)
-        : FileLock(file, concat(file.parent_path().string(),
-                                ": another run is making shards there; wait for it or choose another --output")) {}
-};
+std::string in_use(const fs::path& folder) {
+    return concat(folder.string(), ": another run is making shards there; wait for it or choose another --output");
+}
 
 void remove_file(const fs::path& file) {
     std::error_code failure;
@@ -63,7 +56,7 @@ bool has_shards_of(const fs::path& folder, const PartRecord& record) {
 /// into the record.
 void clear_interrupted(const fs::path& folder, const BuildPart& part, PartRecord& record) {
     if (!fs::exists(folder / part.building_file())) return;
-    const BuildLock alone(folder / part.building_file());
+    const FileLock alone(folder / part.building_file(), in_use(folder));
     if (fs::exists(folder / manifest_name)) return;
     std::optional<PartRecord> earlier = record.makes.empty() ? std::nullopt : read_part(folder, part);
     const bool goes_on = earlier && earlier->makes == record.makes &&
@@ -180,10 +173,6 @@ void check_empty(const fs::path& folder, bool overwrite) {
                    "\n  do: choose another --output, or use --overwrite to replace these files"));
 }
 
-struct ShardFolder::Lock : BuildLock {
-    using BuildLock::BuildLock;
-};
-
 ShardFolder::ShardFolder(fs::path folder, FolderRequest request, const Vocabulary& vocabulary)
     : folder_(std::move(folder)),
       request_(std::move(request)),
@@ -203,13 +192,11 @@ ShardFolder::ShardFolder(fs::path folder, FolderRequest request, const Vocabular
                      : "bertpretrain_data shard --part makes these files; bertpretrain_data join removes this one"},
         {"files", request_.part.files_of(record_.files)}};
     const fs::path file = folder_ / request_.part.building_file();
-    lock_ = std::make_unique<Lock>(file);
-    std::ofstream out(file);  // in place, because the lock belongs to this file
-    if (!(out << building.dump(2) << std::endl))
-        throw DataError(concat(file.string(), ": cannot be written (", std::strerror(errno), ")"));
+    lock_.emplace(file, building.dump(2) + "\n", in_use(folder_));
+    if (!fs::exists(folder_ / manifest_name)) return;
+    remove_file(file);
+    throw ConfigError(concat(folder_.string(), ": another process has completed it meanwhile\n  do: choose another --output"));
 }
-
-ShardFolder::~ShardFolder() = default;
 
 void ShardFolder::write(const std::string& file, std::int64_t rows, std::int64_t tokens, std::size_t threads,
                         const std::function<void(const Append&)>& fill) {

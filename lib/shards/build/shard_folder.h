@@ -4,12 +4,12 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
-#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "core/files/file_lock.h"
 #include "shards/build/part_record.h"
 #include "shards/build/shard_writer.h"
 #include "shards/manifest.h"
@@ -41,7 +41,6 @@ public:
     /// @throws ConfigError if the folder already contains shards or another vocabulary, has a part of another build, or another
     /// run is writing to it
     ShardFolder(std::filesystem::path folder, FolderRequest request, const Vocabulary& vocabulary);
-    ~ShardFolder();
 
     /// Whether an earlier run has finished a shard, whose bytes were compared with its record.
     bool has(const std::string& file) const { return record_.manifest.find(file) != nullptr; }
@@ -59,7 +58,6 @@ public:
     Manifest finish(std::vector<FileDigest> corpus);
 
 private:
-    struct Lock;
     void write_vocabulary() const;
 
     std::filesystem::path folder_;
@@ -67,8 +65,8 @@ private:
     const Vocabulary& vocabulary_;
     std::string definition_;           // the tokenizer's file; empty: the vocabulary is a list of tokens
     std::string replaced_vocabulary_;  // the file name of the vocabulary of shards that `overwrite` removed; empty: none
-    std::unique_ptr<Lock> lock_;
-    std::mutex guard_;  // protects the members below
+    std::optional<LockedFile> lock_;   // the building file
+    std::mutex guard_;                 // protects the members below
     PartRecord record_;
 };
 

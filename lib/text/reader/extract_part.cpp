@@ -4,6 +4,7 @@
 #include <cstring>
 #include <optional>
 #include <string>
+#include <system_error>
 
 #include "core/error.h"
 #include "core/files/file_lock.h"
@@ -90,6 +91,13 @@ void require_new(const fs::path& output, const Part& part) {
                                  " replaces nothing\n  do: choose another --output, or remove the file"));
 }
 
+/// The parts may have been joined and removed since require_new(): the lock's file is then new.
+void require_not_joined(const fs::path& output, const Part& part) {
+    if (std::error_code ignored; fs::exists(output) && fs::is_empty(part_record_file(output, part), ignored))
+        fs::remove(part_record_file(output, part), ignored);
+    require_new(output, part);
+}
+
 /// Refuses to make parts that could not be joined.
 void require_same_text(const fs::path& output, const Part& part, const Request& request) {
     for (const Part& other : parts_of_text(output)) {
@@ -142,6 +150,7 @@ ExtractCounts extract_part(const ExtractSettings& settings, const Part& part) {
     require_same_text(settings.output, part, record.request);
     const FileLock alone(part_record_file(settings.output, part),
                          concat(text.string(), ": another process is making this part; wait for it"));
+    require_not_joined(settings.output, part);
     if (const auto earlier = read_extracted_part(settings.output, part);
         is_complete(settings.output, part, earlier, record.request)) {
         log_info(concat(text.string(), ": is complete already"));

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <list>
 #include <optional>
 #include <string>
 #include <system_error>
@@ -138,11 +139,13 @@ void append_part(const fs::path& file, const FileDigest& expected, const WriteTe
 
 ExtractCounts join_text(const fs::path& output) {
     const auto start = std::chrono::steady_clock::now();
+    std::list<FileLock> alone;  // no other process joins them, or makes a part again, until they are removed
+    for (const Part& part : parts_of_text(output))
+        alone.emplace_back(
+            part_record_file(output, part),
+            concat(output.string(), ": another process is joining its parts, or making part ", part.text(), "; wait for it"),
+            FileLock::Missing::leave);
     const std::vector<Part> found = parts_of_text(output);
-    std::optional<FileLock> alone;  // two processes would write the same partial file
-    if (!found.empty())
-        alone.emplace(part_record_file(output, found.front()),
-                      concat(output.string(), ": another process is joining its parts, or making the first one; wait for it"));
     if (fs::is_regular_file(output)) {
         require_joined(output, found);
         remove_parts(output);
