@@ -183,8 +183,9 @@ int run(EmbedArguments arguments) {
         if (arguments.vectors == "pooled") require_part(model, ModelPart::pooler, "--vectors pooled");
         if (fs::exists(arguments.output))
             throw ConfigError(concat("--output ", arguments.output, ": exists\n  do: remove it, or give another name"));
-        if (const fs::path ids = ids_beside(arguments.output);
-            vector_format_of(arguments.output) == VectorFormat::npy && fs::exists(ids))
+        if (const fs::path ids = ids_beside(arguments.output); vector_format_of(arguments.output) == VectorFormat::npy &&
+                                                               fs::exists(ids) &&
+                                                               !EmbeddingStore::has_placed_ids(arguments.output))
             throw ConfigError(concat(ids.string(),
                                      ": exists, and would be taken for the ids of the new vectors\n  do: remove it, ",
                                      "or give another --output"));

@@ -43,19 +43,33 @@ nlohmann::json read_request(const fs::path& file) {
     return request;
 }
 
+/// Whether the vectors have a file of ids beside them.
+bool has_ids(const EmbeddingRequest& request) {
+    return vector_format_of(request.output) == VectorFormat::npy && !request.ids.empty();
+}
+
+void rename_finished(const fs::path& from, const fs::path& to) {
+    std::error_code failure;
+    fs::rename(from, to, failure);
+    if (failure) throw DataError(concat(to.string(), ": cannot be written (", failure.message(), ")"));
+}
+
 void begin(const EmbeddingRequest& request) {
     make_writable_folder(working_folder(request.output));
     const VectorFormat format = vector_format_of(request.output);
     // Now, so that an id that the file cannot hold is refused before the vectors are computed.
-    if (format == VectorFormat::npy && !request.ids.empty()) write_ids_as_text(request.ids, ids_file(request.output));
+    if (has_ids(request)) write_ids_as_text(request.ids, ids_file(request.output));
     const std::uint64_t offset =
         create_vector_file(vectors_file(request.output), format == VectorFormat::parquet ? VectorFormat::npy : format,
                            request.shape, request.vectors, attributes_of(request.identity), request.ids);
     const std::vector<std::int64_t> marks(request.parts, open_mark);
     write_atomically(marks_file(request.output), std::string_view(reinterpret_cast<const char*>(marks.data()), marks.size() * 8));
     flush_to_disk(vectors_file(request.output));
-    write_atomically(request_file(request.output),
-                     nlohmann::ordered_json{{"first_row_offset", offset}, {"identity", request.identity}}.dump(2) + "\n");
+    write_atomically(
+        request_file(request.output),
+        nlohmann::ordered_json{{"first_row_offset", offset}, {"has_ids", has_ids(request)}, {"identity", request.identity}}.dump(
+            2) +
+            "\n");
 }
 
 }  // namespace
@@ -64,10 +78,16 @@ bool EmbeddingStore::prepare(const EmbeddingRequest& request) {
     if (fs::exists(request.output))
         throw ConfigError(
             concat("--output ", request.output.string(), ": already exists\n  do: remove it, or choose another name"));
-    const bool begun = fs::exists(request_file(request.output));  // written last
+    // The request is written last. An earlier start that ended between its last two steps left it without the vectors.
+    const bool begun = fs::exists(request_file(request.output)) && fs::exists(vectors_file(request.output));
     if (begun) refuse_other_work(request.output, read_request(request_file(request.output))["identity"], request.identity);
     else begin(request);
     return begun;
+}
+
+bool EmbeddingStore::has_placed_ids(const fs::path& output) {
+    if (!fs::exists(request_file(output)) || fs::exists(ids_file(output))) return false;
+    return read_request(request_file(output)).value("has_ids", false);
 }
 
 EmbeddingStore::EmbeddingStore(const EmbeddingRequest& request)
@@ -105,19 +125,18 @@ void EmbeddingStore::complete() const {
     check(progress().parts == request_.parts, progress().parts, " of ", request_.parts, " parts are done");
     fs::path done = vectors_file(request_.output);
     const VectorFormat format = vector_format_of(request_.output);
-    std::error_code failure;
-    if (format == VectorFormat::npy && !request_.ids.empty())
-        fs::rename(ids_file(request_.output), ids_beside(request_.output), failure);
-    if (failure) throw DataError(concat(ids_beside(request_.output).string(), ": cannot be written (", failure.message(), ")"));
     if (format == VectorFormat::parquet) {
         done = working_folder(request_.output) / "vectors.parquet";
         write_parquet_vectors(done, vectors_file(request_.output), request_.ids);
     }
     flush_to_disk(done);
     if (format == VectorFormat::npy) write_origin_beside(request_.output, done, request_.shape, request_.identity);
-    fs::rename(done, request_.output, failure);
-    if (failure) throw DataError(concat(request_.output.string(), ": cannot be written (", failure.message(), ")"));
+    // The vectors come last: until they have their name, the same command can repeat all that is above.
+    if (has_ids(request_) && fs::exists(ids_file(request_.output)))
+        rename_finished(ids_file(request_.output), ids_beside(request_.output));
+    rename_finished(done, request_.output);
     flush_to_disk(fs::absolute(request_.output).parent_path());
+    std::error_code failure;
     for (const fs::path& own : {vectors_file(request_.output), marks_file(request_.output), request_file(request_.output)})
         fs::remove(own, failure);
     fs::remove(working_folder(request_.output), failure);  // fails if it holds other files

@@ -30,6 +30,9 @@ public:
     /// @throws ConfigError when the output exists, or when the work begun earlier has a different identity; names the difference
     static bool prepare(const EmbeddingRequest& request);
 
+    /// Whether the ids beside `output` are those of work that was interrupted while it was completed, after it had renamed them.
+    static bool has_placed_ids(const std::filesystem::path& output);
+
     /// Opens the prepared work.
     explicit EmbeddingStore(const EmbeddingRequest& request);
 
@@ -44,7 +47,8 @@ public:
     void put(std::size_t part, std::int64_t first_row, std::span<const float> rows, std::int64_t truncated);
 
     /// Renames the file to its final name. A .parquet file is first written from the rows; the ids of an .npy file and its origin
-    /// (vector_origin.h) are written beside it. One process calls it when all parts are done.
+    /// (vector_origin.h) are written beside it. One process calls it when all parts are done. After a failure or a kill, it can
+    /// be repeated.
     void complete() const;
 
 private:

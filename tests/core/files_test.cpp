@@ -37,6 +37,13 @@ TEST_CASE("a folder whose file system cannot flush folders counts as flushed, a 
     CHECK_THROWS_AS(flush_to_disk("/proc/self/no_such_folder"), DataError);
 }
 
+TEST_CASE("a file that cannot get its name leaves no .partial file") {
+    const TemporaryFolder place;
+    std::filesystem::create_directories(place / "taken/inner");
+    CHECK_THROWS_AS(write_atomically(place / "taken", "content"), DataError);
+    CHECK_FALSE(std::filesystem::exists(place / "taken.partial"));
+}
+
 TEST_CASE("a pipe is refused by name where a file is read more than once, and is not waited for") {
     const TemporaryFolder place;
     REQUIRE(::mkfifo((place / "pipe").c_str(), 0600) == 0);

@@ -90,6 +90,41 @@ TEST_CASE("finished vectors have the origin of their own request, not one that l
     CHECK(fs::exists(folder / "vectors.origin.json"));
 }
 
+TEST_CASE("work that failed or was killed while it was completed is completed by a later start, with its ids") {
+    const TemporaryFolder folder;
+    write_text(folder / "ids", "\"a\"\n\"b\"\n\"c\"\n\"d\"\n\"e\"\n");
+    EmbeddingRequest request = request_of(folder / "vectors.npy");
+    request.ids = folder / "ids";
+    EmbeddingStore::prepare(request);
+    {
+        EmbeddingStore store(request);
+        store.put(0, 0, counting(9, 0), 0);
+        store.put(1, 3, counting(6, 9), 0);
+        fs::create_directories(folder / "vectors.origin.json/in the way");
+        CHECK_THROWS_AS(store.complete(), DataError);
+        fs::remove_all(folder / "vectors.origin.json");
+    }
+    CHECK_FALSE(fs::exists(folder / "vectors.ids.txt"));
+    CHECK_FALSE(fs::exists(folder / "vectors.origin.json.partial"));
+    CHECK_FALSE(EmbeddingStore::has_placed_ids(request.output));
+    fs::rename(folder / "vectors.npy.partial/ids.txt", folder / "vectors.ids.txt");  // as a kill leaves it
+    CHECK(EmbeddingStore::has_placed_ids(request.output));
+    CHECK(EmbeddingStore::prepare(request));
+    EmbeddingStore(request).complete();
+    CHECK(fs::exists(request.output));
+    CHECK(read_text(folder / "vectors.ids.txt") == "a\nb\nc\nd\ne\n");
+    CHECK_FALSE(fs::exists(folder / "vectors.npy.partial"));
+}
+
+TEST_CASE("a request without vectors, which a kill after the last step leaves, is begun again") {
+    const TemporaryFolder folder;
+    const EmbeddingRequest request = request_of(folder / "vectors.npy");
+    EmbeddingStore::prepare(request);
+    fs::remove(folder / "vectors.npy.partial/vectors");
+    CHECK_FALSE(EmbeddingStore::prepare(request));
+    CHECK(EmbeddingStore(request).progress().parts == 0);
+}
+
 TEST_CASE("NumPy and h5py read the files") {
     const TemporaryFolder folder;
     for (const char* name : {"vectors.npy", "vectors.h5"}) {

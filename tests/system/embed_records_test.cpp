@@ -198,6 +198,24 @@ TEST_CASE("ids of which fewer than half are distinct are kept with a warning") {
     CHECK(most.err.find("distinct") == std::string::npos);
 }
 
+TEST_CASE("the same command completes vectors whose origin could not be written, also after the ids have their name") {
+    NEEDS_TRAIN();
+    const TemporaryFolder folder;
+    write_text(folder / "items.jsonl", "{\"sku\":\"a\",\"text\":\"the sun\"}\n{\"sku\":\"b\",\"text\":\"the moon\"}\n");
+    fs::create_directory(folder / "v.origin.json");
+    const CommandResult failed = embed(folder / "items.jsonl", folder / "v.npy", "--id-field sku");
+    CHECK(failed.exit_code == 3);
+    CHECK(missing_words(failed.err, {"v.origin.json"}) == "");
+    fs::remove(folder / "v.origin.json");
+    fs::rename(folder / "v.npy.partial/ids.txt", folder / "v.ids.txt");  // as a kill between two renames leaves it
+    const CommandResult done = embed(folder / "items.jsonl", folder / "v.npy", "--id-field sku");
+    INFO(done.err);
+    CHECK(done.exit_code == 0);
+    CHECK(read_text(folder / "v.ids.txt") == "a\nb\n");
+    CHECK(fs::exists(folder / "v.npy"));
+    CHECK_FALSE(fs::exists(folder / "v.npy.partial"));
+}
+
 TEST_CASE("embed of a folder, or of files of a list, gives the vectors of its files one after the other, and ids") {
     NEEDS_TRAIN();
     const TemporaryFolder folder;

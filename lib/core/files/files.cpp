@@ -37,12 +37,13 @@ void write_atomically_at(const fs::path& file, const std::function<void(const fs
     try {
         write(partial);
         flush_to_disk(partial);
+        fs::rename(partial, file, failure);
+        if (failure)
+            throw DataError(concat(file.string(), ": cannot be renamed from its .partial file (", failure.message(), ")"));
     } catch (...) {
         fs::remove(partial, failure);
         throw;
     }
-    fs::rename(partial, file, failure);
-    if (failure) throw DataError(concat(file.string(), ": cannot be renamed from its .partial file (", failure.message(), ")"));
     flush_to_disk(file.has_parent_path() ? file.parent_path() : fs::path("."));
 }
 
