@@ -10,6 +10,7 @@
 #include "archive/safetensors_writer.h"
 #include "core/error.h"
 #include "core/files/files.h"
+#include "core/output/log.h"
 #include "inference/hf_tokenizer.h"
 #include "tokens/definition/folder_files.h"
 #include "tokens/vocabulary/vocabulary_file.h"
@@ -133,6 +134,10 @@ void write_hf_folder(const LoadedModel& model, const fs::path& folder, HfParts p
         case TokenizerKind::tokenizer_json:
             return write_hf_tokenizer(folder, read_file(model.vocabulary), longest);
         case TokenizerKind::sentence_piece:
+            if (model.config.model_type == ModelType::modernbert)
+                log_warning(
+                    concat("AutoTokenizer of transformers 5 takes one class for every ModernBERT, which gives other ids from ",
+                           "a SentencePiece model\n  do: load the tokenizer with SentencePieceBackend.from_pretrained"));
             return write_hf_sentence_pieces(folder, read_file(model.vocabulary), longest);
     }
 }

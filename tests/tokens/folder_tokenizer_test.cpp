@@ -5,6 +5,7 @@
 #include "definition_support.h"
 #include "support/catch.h"
 #include "support/files.h"
+#include "tokens/definition/folder_files.h"
 
 using namespace bertpretrain;
 using namespace bertpretrain::testing;
@@ -86,6 +87,39 @@ TEST_CASE("with BertTokenizer, a tokenizer.json gives the tokens, and BERT's ste
     folder.write("tokenizer_config.json", R"({"tokenizer_class": "PreTrainedTokenizerFast"})");
     CHECK(folder.ids("Uber uber heron") == Ids{1, 6, 5});  // as the file says
     CHECK(folder.read().remarks.empty());
+}
+
+TEST_CASE("a tokenizer.json of a ModernBERT is read as it stands, regardless of the class that the files name") {
+    const std::string definition =
+        R"({"version": "1.0", "truncation": null, "padding": null, "added_tokens": [],
+        "normalizer": {"type": "BertNormalizer", "clean_text": true, "handle_chinese_chars": true, "strip_accents": null, "lowercase": false},
+        "pre_tokenizer": {"type": "BertPreTokenizer"}, "decoder": null,
+        "post_processor": {"type": "BertProcessing", "cls": ["[CLS]", 2], "sep": ["[SEP]", 3]},
+        "model": {"type": "WordPiece", "unk_token": "[UNK]", "continuing_subword_prefix": "##", "max_input_chars_per_word": 100,
+                  "vocab": {"[PAD]": 0, "[UNK]": 1, "[CLS]": 2, "[SEP]": 3, "[MASK]": 4, "heron": 5, "Heron": 6}}})";
+    for (const char* config :
+         {R"({"tokenizer_class": "BertTokenizer", "do_lower_case": true})", R"({"tokenizer_class": "OtherTokenizer"})", "{}"}) {
+        CAPTURE(config);
+        const ModelFolder folder(config);
+        folder.write("tokenizer.json", definition);
+        folder.write("config.json", R"({"model_type": "modernbert"})");
+        CHECK(folder.ids("Heron heron") == Ids{6, 5});
+        CHECK(folder.read().remarks.empty());
+    }
+    const ModelFolder folder;
+    folder.write("tokenizer.json", definition);
+    CHECK(folder.ids("Heron heron") == Ids{5, 5});
+}
+
+TEST_CASE("the class that the files name counts before that of the model's type, except for CamemBERT v2") {
+    const auto class_of = [](const std::string& model) {
+        const ModelFolder folder(R"({"tokenizer_class": "CamembertTokenizer"})");
+        folder.write("config.json", model);
+        return TokenizerFiles(folder.path()).tokenizer_class();
+    };
+    CHECK(class_of(R"({"model_type": "roberta"})") == "CamembertTokenizer");
+    CHECK(class_of(R"({"model_type": "roberta", "model_name": "camembertv2-base"})") == "RobertaTokenizer");
+    CHECK(class_of(R"({"model_type": "bert", "model_name": "camembertv2-base"})") == "CamembertTokenizer");
 }
 
 TEST_CASE("with RobertaTokenizer, a tokenizer.json that splits words in another way than the class is refused") {

@@ -85,19 +85,27 @@ std::string TokenizerFiles::text(const char* name, const std::string& absent) co
     return value == nullptr ? absent : value->get<std::string>();
 }
 
-std::string TokenizerFiles::tokenizer_class() const {
-    if (const std::string own = text("tokenizer_class", ""); !own.empty()) return own;
+/// Returns a text of config.json; "" where it has none.
+std::string TokenizerFiles::text_of_model(const char* name) const {
     const Json model = read("config.json");
-    const auto text_of = [&](const char* name) {
-        const Json* const value = find(model, name);
-        return value != nullptr && value->is_string() ? value->get<std::string>() : "";
-    };
-    if (const std::string own = text_of("tokenizer_class"); !own.empty()) return own;
-    const std::string type = text_of("model_type");
-    if (type == "roberta") return "RobertaTokenizer";
-    if (type == "xlm-roberta") return "XLMRobertaTokenizer";
-    return type == "camembert" ? "CamembertTokenizer" : "";
+    const Json* const value = find(model, name);
+    return value != nullptr && value->is_string() ? value->get<std::string>() : "";
 }
+
+std::string TokenizerFiles::tokenizer_class() const {
+    const std::string type = text_of_model("model_type");
+    const std::string of_type = type == "roberta"       ? "RobertaTokenizer"
+                                : type == "xlm-roberta" ? "XLMRobertaTokenizer"
+                                : type == "camembert"   ? "CamembertTokenizer"
+                                                        : "";
+    // transformers 5 lists models whose published files name a wrong class: this one, and those of ignores_class().
+    if (!of_type.empty() && text_of_model("model_name") == "camembertv2-base") return of_type;
+    for (const std::string& own : {text("tokenizer_class", ""), text_of_model("tokenizer_class")})
+        if (!own.empty()) return own;
+    return of_type;
+}
+
+bool TokenizerFiles::ignores_class() const { return text_of_model("model_type") == "modernbert"; }
 
 std::optional<std::int64_t> TokenizerFiles::max_length() const {
     constexpr double none = 1e9;

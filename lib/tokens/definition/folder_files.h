@@ -39,6 +39,8 @@ public:
     /// The class that transformers gives the tokenizer: that of the files, else for RoBERTa, XLM-R and CamemBERT that of
     /// config.json's model_type; "" for other models where no file names one.
     std::string tokenizer_class() const;
+    /// Whether transformers reads a tokenizer.json as it stands and ignores the class that the files name. ModernBERT only.
+    bool ignores_class() const;
     /// model_max_length, or its earlier name max_len; nullopt if there is none, or one beyond 10^9, which means none.
     std::optional<std::int64_t> max_length() const;
     /// Returns the token with a role, such as "mask_token": special_tokens_map.json's before tokenizer_config.json's, as
@@ -62,6 +64,7 @@ public:
 
 private:
     Json read(const char* name) const;
+    std::string text_of_model(const char* name) const;
     bool reads_earlier_files() const { return !config_.contains("added_tokens_decoder"); }
     AddedToken token_of(const Json& value, const char* file, const std::string& field, bool special) const;
     void add_decoder(std::vector<DeclaredToken>& tokens) const;

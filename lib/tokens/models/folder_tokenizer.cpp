@@ -64,6 +64,7 @@ TokenizerClass class_of(const TokenizerFiles& files, const std::string& token_fi
     const auto is_one_of = [&](const auto& names) {
         return std::ranges::any_of(names, [&](std::string_view one) { return name == one || name == std::string(one) + "Fast"; });
     };
+    if (is_json && files.ignores_class()) return TokenizerClass::definition;
     if (name.empty()) return is_pieces ? TokenizerClass::pieces : TokenizerClass::bert;
     if (is_pieces && name == "SentencePieceBackend") return TokenizerClass::pieces;
     if (!is_pieces && is_one_of(bert_classes)) return TokenizerClass::bert;
@@ -217,7 +218,7 @@ void take_roles(const TokenizerFiles& files, FolderTokenizer& tokenizer) {
         files.refuse("tokenizer.json",
                      "post_processor puts other tokens than one at the start and one at the end around a text, or "
                      "another segment than 0; this program supports [CLS] text [SEP] only");
-    if (!definition.roles.are_added && files.has_config())
+    if (!definition.roles.are_added && (files.has_config() || files.ignores_class()))
         files.refuse("tokenizer.json",
                      "post_processor puts no tokens around a text, so transformers reads texts without [CLS] and "
                      "[SEP], which this program does not support"
@@ -271,6 +272,10 @@ std::optional<FolderTokenizer> read_folder_tokenizer(const fs::path& folder, boo
     }
     const TokenizerFiles files(folder);
     TokenizerClass rules = class_of(files, tokenizer.file.filename());
+    if (rules == TokenizerClass::pieces && files.ignores_class())
+        tokenizer.remarks.push_back(concat(tokenizer.file.string(),
+                                           ": is read as SentencePieceBackend reads it; AutoTokenizer of ",
+                                           "transformers 5 takes another class for every ModernBERT, with other ids"));
     const std::string content = read_file(tokenizer.file);
     tokenizer.definition = read_tokens(tokenizer.file, with_class_steps(rules, content, files, tokenizer));
     tokenizer.max_length = files.max_length();
