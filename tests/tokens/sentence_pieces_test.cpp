@@ -1,15 +1,18 @@
 // SentencePiece models, trained here by the library.
 
 #include <algorithm>
+#include <map>
 #include <random>
 
 #include <sentencepiece_processor.h>
 #include <sentencepiece_trainer.h>
+#include <nlohmann/json.hpp>
 
 #include "core/error.h"
 #include "support/catch.h"
 #include "support/files.h"
 #include "tokens/definition/tokenizer_kind.h"
+#include "tokens/models/folder_tokenizer.h"
 #include "tokens/models/open_tokenizer.h"
 #include "tokens/models/vocabulary_casing.h"
 #include "tokens/vocabulary/vocabulary_file.h"
@@ -117,6 +120,41 @@ TEST_CASE("a tokenizer's kind is recognized by its content") {
     CHECK(tokenizer_kind(" {\"a\": 1}") == TokenizerKind::tokenizer_json);
     for (const char* const list : {"[PAD]\n[UNK]\n", "{\n[UNK]\n", "\n[PAD]\n", ""})
         CHECK(tokenizer_kind(list) == TokenizerKind::token_list);
+}
+
+TEST_CASE("SentencePieceBackend's settings are obeyed or refused, each by its name") {
+    const TemporaryFolder trained;
+    const std::filesystem::path model = trained_model(trained, options_with_roles);
+    const nlohmann::json complete{{"tokenizer_class", "SentencePieceBackend"},
+                                  {"special_tokens_pattern", "cls_sep"},
+                                  {"cls_token", "[CLS]"},
+                                  {"sep_token", "[SEP]"},
+                                  {"mask_token", "[MASK]"},
+                                  {"legacy", true},
+                                  {"sp_model_kwargs", nlohmann::json::object()}};
+    const auto read = [&](const nlohmann::json& changes) {
+        const TemporaryFolder folder;
+        std::filesystem::copy(model, folder / "tokenizer.model");
+        nlohmann::json config = complete;
+        config.update(changes);
+        for (const auto& [name, value] : changes.items())
+            if (value.is_null()) config.erase(name);
+        write_text(folder / "tokenizer_config.json", config.dump());
+        return read_folder_tokenizer(folder.path()).value();
+    };
+    CHECK(read(nlohmann::json::object()).definition.roles.cls == "[CLS]");
+    const FolderTokenizer other = read({{"cls_token", "<more>"}, {"sep_token", "[CLS]"}});
+    CHECK(other.definition.roles.cls == "<more>");
+    CHECK(other.definition.roles.sep == "[CLS]");
+    for (const auto& [name, value] : std::map<std::string, nlohmann::json>{{"special_tokens_pattern", nullptr},
+                                                                           {"cls_token", nullptr},
+                                                                           {"sep_token", nullptr},
+                                                                           {"legacy", false},
+                                                                           {"token_type_ids_include_special_tokens", false},
+                                                                           {"sp_model_kwargs", {{"enable_sampling", true}}}}) {
+        CAPTURE(name);
+        CHECK_THROWS_WITH(read({{name, value}}), Contains("tokenizer_config.json: ") && Contains(name));
+    }
 }
 
 TEST_CASE("a damaged SentencePiece model is refused or read, at every length and with any byte changed") {

@@ -25,6 +25,7 @@ std::span<const ForeignField> tokenizer_config_fields() {
         {"extra_special_tokens", obeyed},
         {"fast_tokenizer_files", refused, "[[]]"},
         {"is_local", nothing},
+        {"legacy", obeyed},  // by SentencePieceBackend, where false is refused
         {"local_files_only", nothing},
         {"mask_token", obeyed},
         {"max_len", obeyed},
@@ -39,11 +40,13 @@ std::span<const ForeignField> tokenizer_config_fields() {
         {"padding_side", refused, R"(["right"])"},  // padding at the left shifts positions
         {"processor_class", nothing},
         {"sep_token", obeyed},
+        {"sp_model_kwargs", obeyed},  // likewise, where anything but {} is refused
         {"special_tokens_map_file", nothing},
         {"special_tokens_pattern", refused, R"(["cls_sep"])"},
         {"split_special_tokens", refused, "[false]"},
         {"stride", nothing},
         {"strip_accents", obeyed},
+        {"token_type_ids_include_special_tokens", obeyed},  // likewise, where false is refused
         {"token_type_ids_pattern", refused, R"(["bert_style", "all_zeros"])"},
         {"tokenize_chinese_chars", obeyed},
         {"tokenizer_class", obeyed},

@@ -199,6 +199,28 @@ void take_unigram_rules(const TokenizerFiles& files, TokenizerDefinition& defini
     definition.roles = unigram_class_roles(files, definition);
 }
 
+/// Takes what transformers' SentencePieceBackend takes from tokenizer_config.json alone.
+/// @throws DataError for a value that changes ids and is not supported
+void take_piece_settings(const TokenizerFiles& files, TokenizerDefinition& definition) {
+    if (files.tokenizer_class() != "SentencePieceBackend") return;  // transformers has no class for such a folder
+    const auto refuse = [&](const std::string& message) { files.refuse("tokenizer_config.json", message); };
+    if (files.text("special_tokens_pattern", "").empty())
+        refuse(
+            "has no special_tokens_pattern, so transformers reads texts without [CLS] and [SEP], which this program does "
+            "not support; expected \"cls_sep\"");
+    for (const char* name : {"legacy", "token_type_ids_include_special_tokens"})
+        if (!files.flag(name, true)) refuse(concat(name, " is false, which this program does not support; expected true"));
+    if (const auto found = files.config().find("sp_model_kwargs"); found != files.config().end() && !found->empty())
+        refuse(concat("sp_model_kwargs is ", found->dump(), ", which this program does not support; expected {}"));
+    const auto content = [&](const char* role) {
+        const std::optional<AddedToken> token = files.role(role);
+        if (!token) refuse(concat("has no ", role, ", which special_tokens_pattern = \"cls_sep\" puts beside a text"));
+        return token->content;
+    };
+    definition.roles.cls = content("cls_token");
+    definition.roles.sep = content("sep_token");
+}
+
 /// Adds what the other files say to what a tokenizer.json or a SentencePiece model says.
 void take_roles(const TokenizerFiles& files, FolderTokenizer& tokenizer) {
     TokenizerDefinition& definition = tokenizer.definition;
@@ -206,6 +228,7 @@ void take_roles(const TokenizerFiles& files, FolderTokenizer& tokenizer) {
     if (const auto mask = files.role("mask_token")) definition.roles.mask = mask->content;
     if (const auto pad = files.role("pad_token")) definition.roles.pad = pad->content;
     if (definition.kind() == TokenizerKind::sentence_piece) {
+        take_piece_settings(files, definition);
         const auto size = static_cast<std::int64_t>(definition.tokens.size());
         for (const AddedToken& token : definition.added_tokens)
             if (token.id >= size)
