@@ -40,7 +40,8 @@ void run(const ExportArguments& arguments) {
     note_when_interrupted(concat("interrupted: ", displayable(arguments.output), " is not complete\n  do: remove ",
                                  displayable(arguments.output), ".partial, then run the same command again"));
     LoadedModel model = load_model(arguments.model, at::kFloat, at::kCPU);
-    if (!model.vocabulary.empty() && !copies_tokenizer_files(model)) model.casing = tokenizer_of(model, arguments.cased).casing;
+    if (!model.vocabulary.empty() && (arguments.cased || !copies_tokenizer_files(model)))
+        model.casing = tokenizer_of(model, arguments.cased).casing;
     export_model(model, arguments.format, arguments.output,
                  is_of_sentences && !model.vocabulary.empty() ? sentences_of(arguments, model) : SentenceSettings{});
     std::cout << displayable(arguments.output) << std::endl;

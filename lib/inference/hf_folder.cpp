@@ -13,6 +13,7 @@
 #include "core/output/log.h"
 #include "inference/hf_tokenizer.h"
 #include "tokens/definition/folder_files.h"
+#include "tokens/models/folder_tokenizer.h"
 #include "tokens/vocabulary/vocabulary_file.h"
 
 namespace bertpretrain {
@@ -80,19 +81,31 @@ std::int32_t padding_id(const LoadedModel& model) {
     return vocabulary.has_own_rules() ? vocabulary.specials().pad : 0;
 }
 
-/// Copies the files. An export's config.json says that it is a BERT, so the tokenizer's class is named where the source's
-/// model_type gave it.
-void copy_tokenizer_files(const fs::path& from, const fs::path& to) {
-    for (const char* name : {"vocab.txt", "tokenizer.json", "tokenizer.model", "tokenizer_config.json", "special_tokens_map.json",
-                             "added_tokens.json"})
+/// Adds the casing that `embed` finds in the vocabulary, where no file records one.
+void add_casing(const FolderTokenizer& tokenizer, TokenizerFiles::Json& config) {
+    const auto* const model = std::get_if<WordPieceModel>(&tokenizer.definition.model);
+    if (tokenizer.records_casing || model == nullptr) return;
+    config["do_lower_case"] = model->casing == Casing::uncased || model->casing == Casing::uncased_with_accents;
+    config["strip_accents"] = model->casing == Casing::uncased || model->casing == Casing::cased_without_accents;
+}
+
+/// Copies the files, and names in tokenizer_config.json what AutoTokenizer would take from elsewhere: the class, because an
+/// export's config.json may have another model_type than the source's, and the casing.
+void copy_tokenizer_files(const LoadedModel& model, const fs::path& to) {
+    const fs::path& from = model.folder;
+    for (const char* name : folder_tokenizer_files)
         if (fs::exists(from / name))
             write_atomically(to / name, name == token_list_name ? carried_content(from / name) : read_file(from / name));
     const TokenizerFiles files(from);
-    if (files.text("tokenizer_class", "").empty() && !files.tokenizer_class().empty()) {
-        TokenizerFiles::Json config = files.config();
-        config["tokenizer_class"] = files.tokenizer_class();
-        write_atomically(to / "tokenizer_config.json", config.dump(2) + "\n");
-    }
+    const bool lacks_casing =
+        token_file_in_model_folder(from).filename() == token_list_name && !files.config().contains("do_lower_case");
+    const std::string named = files.text("tokenizer_class", "");
+    if (!named.empty() && named == files.tokenizer_class() && !lacks_casing) return;
+    const FolderTokenizer tokenizer = read_folder_tokenizer(from, model.casing == Casing::cased).value();
+    TokenizerFiles::Json config = files.config();
+    if (!tokenizer.class_name.empty()) config["tokenizer_class"] = tokenizer.class_name;
+    add_casing(tokenizer, config);
+    write_atomically(to / "tokenizer_config.json", config.dump(2) + "\n");
 }
 
 void read_back(const fs::path& file, const std::vector<SafetensorsTensor>& expected) {
@@ -112,7 +125,8 @@ nlohmann::ordered_json hf_config(const LoadedModel& model, HfParts parts) {
 }
 
 bool copies_tokenizer_files(const LoadedModel& model) {
-    return model.is_foreign && fs::exists(model.folder / "tokenizer_config.json");
+    if (!model.is_foreign || model.vocabulary.empty()) return false;
+    return fs::exists(model.folder / "tokenizer_config.json") || !read_folder_tokenizer(model.folder).value().class_name.empty();
 }
 
 void write_hf_folder(const LoadedModel& model, const fs::path& folder, HfParts parts) {
@@ -125,7 +139,7 @@ void write_hf_folder(const LoadedModel& model, const fs::path& folder, HfParts p
     write_safetensors(folder / "model.safetensors", stored.tensors);
     read_back(folder / "model.safetensors", stored.tensors);
     if (model.vocabulary.empty()) return;
-    if (copies_tokenizer_files(model)) return copy_tokenizer_files(model.folder, folder);
+    if (copies_tokenizer_files(model)) return copy_tokenizer_files(model, folder);
     const Vocabulary vocabulary = Vocabulary::read(model.vocabulary);
     const std::int64_t longest = trained_length(model);
     switch (vocabulary.kind()) {

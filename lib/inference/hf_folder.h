@@ -15,8 +15,8 @@ enum class HfParts { all, encoder };
 /// Returns the content of config.json.
 nlohmann::ordered_json hf_config(const LoadedModel& model, HfParts parts = HfParts::all);
 
-/// Whether write_hf_folder() copies the tokenizer's files as they are, because another program wrote them with a
-/// tokenizer_config.json.
+/// Whether write_hf_folder() copies the tokenizer's files, because another program wrote them, and a class of transformers gives
+/// our ids from them. Where they do not name the class or the casing, tokenizer_config.json of the export does.
 bool copies_tokenizer_files(const LoadedModel& model);
 
 /// Creates the folder with config.json, model.safetensors (fp32; tied tensors once, as transformers saves them) and, where the

@@ -3,11 +3,14 @@ sentence-transformers.
 
 Usage: model_folder_sweep.py PROGRAM FOLDER STEP. Writes the models into FOLDER, runs PROGRAM on each, and prints a table with a row
 per value: equal, refused (with the words that name the field), no reference (transformers refuses it), or different. Tries every
-STEP-th value. Exits with 1 if a row is different, if a refusal does not name its field, or if a field of our tables has no row; with
-77 if a package is missing.
+STEP-th value, and all for which a field was once ignored. Exits with 1 if a row is different, if a refusal does not name its field,
+or if a field of our tables or of transformers' class has no row; with 77 if a package is missing.
 """
 
 import concurrent.futures
+import dataclasses
+import inspect
+import io
 import json
 import os
 import re
@@ -23,6 +26,7 @@ warnings.filterwarnings("ignore")
 
 try:
     import numpy
+    import sentencepiece
     import torch
     import transformers
     from sentence_transformers import SentenceTransformer
@@ -64,7 +68,7 @@ class Sweep:
              "word_embeddings", "max_position_embeddings": "position_embeddings", "type_vocab_size": "token_type"}  # what refusals name
 
     def __init__(self, program, folder):
-        self.program, self.folder, self.rows, self.swept = program, folder, [], set()
+        self.begin(program, folder)
         torch.manual_seed(3)
         self.model = BertForMaskedLM(BertConfig(vocab_size=ROWS, hidden_size=16, num_hidden_layers=2, num_attention_heads=2,
                                                 intermediate_size=32, max_position_embeddings=32))
@@ -77,15 +81,23 @@ class Sweep:
         self.config = json.loads((folder / "base/config.json").read_text())
         self.definition = json.loads(AutoTokenizer.from_pretrained(folder / "base")._tokenizer.to_str())
 
-    def add(self, file, field, value, files, masked=True):
-        """Adds a row: the base model with other files (None: without this file)."""
+    def begin(self, program, folder):
+        self.program, self.folder, self.rows, self.swept, self.always, self.exported = program, folder, [], set(), set(), {}
+
+    def add(self, file, field, value, files, masked=True, always=False, export=False):
+        """Adds a row: the base model with other files (None: without this file). always: whether every run tries it.
+        export: whether transformers must read an export as it reads the folder."""
         self.swept.add((file, field))
+        self.always |= {len(self.rows)} if always or export else set()
+        self.exported |= {len(self.rows): ""} if export else {}
         place = self.folder / f"{len(self.rows):03}"
         shutil.copytree(self.folder / "base", place)
         for name, content in files.items():
             (place / name).parent.mkdir(exist_ok=True)
             if content is None:
                 (place / name).unlink()
+            elif isinstance(content, bytes):
+                (place / name).write_bytes(content)
             else:
                 (place / name).write_text(content if isinstance(content, str) else json.dumps(content, ensure_ascii=False))
         self.rows.append((file, field, value, place, masked and "modules.json" not in files))
@@ -114,6 +126,7 @@ class Sweep:
         self.config_fields()
         self.tokenizer_fields()
         self.definition_fields()
+        self.piece_fields()
         self.sentence_fields()
 
     def config_fields(self):
@@ -174,7 +187,8 @@ class Sweep:
                              "max_length": 8, "name_or_path": "x", "pad_to_multiple_of": 8, "pad_token_type_id": 1, "processor_class": None,
                              "special_tokens_map_file": "x", "stride": 2, "tokenizer_file": "x", "transformers_version": "9",
                              "truncation": True, "truncation_strategy": "only_first", "unk_id": 5, "use_fast": False, "vocab_file": None,
-                             "vocab_size": 9, "an_unknown_field": 3}.items():
+                             "vocab_size": 9, "legacy": False, "sp_model_kwargs": {"alpha": 0.1},
+                             "token_type_ids_include_special_tokens": False, "an_unknown_field": 3}.items():
             row(field, value)
         map_row = lambda field, value: self.add("special_tokens_map.json", field, value, {"special_tokens_map.json": {field: value}})
         for field, value in {"unk_token": "heron", "mask_token": {"content": "[MASK]", "lstrip": True}, "cls_token": "heron",
@@ -240,6 +254,31 @@ class Sweep:
                       {"mask_token": "[MASK]", "added_tokens_decoder": {"4": {"content": "[MASK]", "lstrip": True, "special": True,
                                                                               "normalized": False}}}):
             self.definition_row("PreTrainedTokenizerFast", value, lambda definition: None, fast | value)
+
+        cased = json.loads(json.dumps(self.definition))
+        cased["normalizer"]["lowercase"] = False
+        for files in ({"vocab.txt": None}, {"vocab.txt": None, "added_tokens.json": {"newtok": len(VOCABULARY)}},
+                      {"vocab.txt": None, "special_tokens_map.json": {"mask_token": "heron", "additional_special_tokens": ["<x>"]}}):
+            self.add("tokenizer_config.json", "tokenizer_config.json", f"missing, {list(files)[-1]}",
+                     {"tokenizer.json": cased, "tokenizer_config.json": None} | files, export=True)
+
+    def piece_fields(self):
+        """A SentencePiece model, which transformers' SentencePieceBackend reads."""
+        model = io.BytesIO()
+        sentencepiece.SentencePieceTrainer.train(
+            sentence_iterator=iter(20 * LINES[:3] + 20 * LINES[6:7]), model_writer=model, vocab_size=100, hard_vocab_limit=False,
+            pad_id=0, unk_id=1, bos_id=2, eos_id=3, pad_piece="[PAD]", unk_piece="[UNK]", bos_piece="[CLS]", eos_piece="[SEP]",
+            control_symbols=["[MASK]", "<c>"], num_threads=1, minloglevel=2)
+        config = {"tokenizer_class": "SentencePieceBackend", "special_tokens_pattern": "cls_sep", "cls_token": "[CLS]",
+                  "sep_token": "[SEP]", "pad_token": "[PAD]", "unk_token": "[UNK]", "mask_token": "[MASK]", "bos_token": "[CLS]",
+                  "eos_token": "[SEP]"}
+        for field, value in {"tokenizer_class": "SentencePieceBackend", "special_tokens_pattern": None, "cls_token": "<c>",
+                             "sep_token": "<c>", "legacy": False, "sp_model_kwargs": {"enable_sampling": True, "nbest_size": -1, "alpha": 0.1},
+                             "token_type_ids_include_special_tokens": False}.items():
+            changed = config | {field: value}
+            self.add("tokenizer_config.json", field, {"pieces": value}, {
+                "vocab.txt": None, "tokenizer.model": model.getvalue(),
+                "tokenizer_config.json": {name: value for name, value in changed.items() if value is not None}}, always=True)
 
     def sentence_fields(self):
         row = self.sentence
@@ -337,7 +376,10 @@ class Sweep:
         """Returns the vectors, guesses and error of transformers."""
         _, _, _, place, masked = self.rows[number]
         try:
-            return *self.theirs(place, masked), ""
+            vectors, guesses = self.theirs(place, masked)
+            if number in self.exported:
+                self.exported[number] = self.difference_of_export(place, vectors)
+            return vectors, guesses, ""
         except Exception as refusal:  # transformers raises many kinds
             return None, None, f"transformers: {type(refusal).__name__}: {str(refusal).splitlines()[0] if str(refusal) else ''}"
 
@@ -365,8 +407,19 @@ class Sweep:
             for ours, theirs in zip(our_guesses, guesses[1]):
                 if max(abs(ours.get(i, 0) - p) for i, p in enumerate(theirs)) > 1e-4:
                     return "different", "guesses"
+        if self.exported.get(number):
+            return "different", self.exported[number]
         warned = [line for line in words.splitlines() if "warning" in line.lower() and "truncated" not in line]
         return "equal", "; ".join(warned)[:150]
+
+    def difference_of_export(self, place, vectors):
+        """Returns how transformers' vectors of an export differ from those of the folder; "": they do not."""
+        output = place.with_suffix(".export")
+        exported = self.run("export", place, "--format", "hf", "--output", output)
+        if exported.returncode != 0:
+            return exported.stderr
+        far = numpy.abs(self.theirs(output, False)[0] - vectors).max(1)
+        return f"lines {[i for i in range(len(far)) if far[i] > 1e-4]} of the export" if far.max() > 1e-4 else ""
 
     def missing(self):
         """Returns the fields of our tables that have no row."""
@@ -379,7 +432,16 @@ class Sweep:
             file = {"transformer_module_fields": "sentence_bert_config.json", "pooling_module_fields": "Pooling",
                     "sentence_model_fields": "config_sentence_transformers.json"}.get(table.split("(")[0])
             fields |= {(file, name) for name in re.findall(r'^ +\{"(\w+)", (?:obeyed|nothing|refused)', table, re.M) if file}
-        return sorted(fields - self.swept)
+        return sorted((fields | fields_of_class(BertConfig, transformers.models.bert.modeling_bert)) - self.swept)
+
+
+def fields_of_class(configuration, modeling):
+    """Returns all that a config.json can set in a class: its fields and attributes, and what the model's code reads."""
+    names = {field.name for field in dataclasses.fields(configuration)}
+    names |= {name for name in dir(configuration) if not name.startswith("__") and not callable(getattr(configuration, name))}
+    source = inspect.getsource(modeling)
+    names |= set(re.findall(r"\bconfig\.([a-z]\w*)\b(?!\()", source)) | set(re.findall(r'getattr\([\w.]*config, "(\w+)"', source))
+    return {("config.json", name) for name in names}
 
 
 def main(program, folder, step):
@@ -389,10 +451,10 @@ def main(program, folder, step):
 def judged(sweep, step):
     sweep.fields()
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
-        numbers = range(0, len(sweep.rows), step)  # transformers loads models in one thread only
+        numbers = sorted(sweep.always | set(range(0, len(sweep.rows), step)))  # transformers loads models in one thread only
         verdicts = list(pool.map(sweep.judge, numbers, map(sweep.reference, numbers)))
     counts = {}
-    for (file, field, value, _, _), (verdict, reason) in zip(sweep.rows[::step], verdicts):
+    for (file, field, value, _, _), (verdict, reason) in zip((sweep.rows[number] for number in numbers), verdicts):
         counts[verdict] = counts.get(verdict, 0) + 1
         print(f"{file} | {field} | {json.dumps(value, ensure_ascii=False)[:70]} | {verdict} | {reason}")
     print("in all:", ", ".join(f"{count} {verdict}" for verdict, count in sorted(counts.items())))

@@ -19,7 +19,7 @@ class ModernSweep(Sweep):
     NAMED = {"hidden_size": "expected \\[", "num_hidden_layers": "layers.", "intermediate_size": "expected \\[", "vocab_size": "tok_embeddings"}
 
     def __init__(self, program, folder):
-        self.program, self.folder, self.rows, self.swept = program, folder, [], set()
+        self.begin(program, folder)
         torch.manual_seed(4)
         rows = len(VOCABULARY) + 8
         model = ModernBertForMaskedLM(ModernBertConfig(vocab_size=rows, hidden_size=16, num_hidden_layers=4, num_attention_heads=2, intermediate_size=32,
@@ -78,7 +78,8 @@ class ModernSweep(Sweep):
         lowered = json.loads((self.folder / "base/tokenizer.json").read_text())
         lowered["normalizer"]["lowercase"] = False
         self.add("tokenizer.json", "tokenizer_class", "BertTokenizer, cased", {
-            "tokenizer.json": lowered, "tokenizer_config.json": {"tokenizer_class": "BertTokenizer", "do_lower_case": True}})
+            "tokenizer.json": lowered, "tokenizer_config.json": {"tokenizer_class": "BertTokenizer", "do_lower_case": True}}, export=True)
+        self.add("tokenizer_config.json", "tokenizer_config.json", "missing", {"tokenizer.json": lowered, "tokenizer_config.json": None}, export=True)
 
     def missing(self):
         fields = set()

@@ -278,6 +278,14 @@ void take_directions(const TokenizerFiles& files, FolderTokenizer& tokenizer) {
     tokenizer.truncates_left = side == "left";
 }
 
+/// Returns FolderTokenizer::class_name: the class that the files name, else the one whose rules were taken.
+std::string class_of_copy(TokenizerClass rules, const TokenizerFiles& files, const TokenizerDefinition& definition) {
+    if (const std::string named = files.tokenizer_class(); !named.empty()) return named;
+    if (rules == TokenizerClass::bert) return "BertTokenizer";
+    const bool adds_no_tokens = rules == TokenizerClass::pieces || (!files.has_config() && !definition.roles.are_added);
+    return adds_no_tokens ? "" : "PreTrainedTokenizerFast";
+}
+
 }  // namespace
 
 fs::path token_file_in_model_folder(const fs::path& folder) {
@@ -314,6 +322,7 @@ std::optional<FolderTokenizer> read_folder_tokenizer(const fs::path& folder, boo
     else if (rules == TokenizerClass::unigram) take_unigram_rules(files, tokenizer.definition);
     else take_roles(files, tokenizer);
     if (wants_cased && tokenizer.records_casing) check_wanted_casing(tokenizer, folder);
+    tokenizer.class_name = class_of_copy(rules, files, tokenizer.definition);
     return tokenizer;
 }
 

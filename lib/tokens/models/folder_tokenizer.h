@@ -1,6 +1,7 @@
 #pragma once
 // Reads the tokenizer of a model's folder from all of its files, as transformers' AutoTokenizer does.
 
+#include <array>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
@@ -13,6 +14,10 @@
 
 namespace bertpretrain {
 
+/// The files of a tokenizer in a model's folder. config.json adds the class, where no other file names one.
+inline constexpr std::array<const char*, 6> folder_tokenizer_files{
+    "vocab.txt", "tokenizer.json", "tokenizer.model", "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json"};
+
 /// What tokenizer.json, vocab.txt or tokenizer.model say, together with tokenizer_config.json, special_tokens_map.json,
 /// added_tokens.json, and do_lower_case of sentence-transformers.
 struct FolderTokenizer {
@@ -21,7 +26,9 @@ struct FolderTokenizer {
     std::optional<std::int64_t> max_length;  ///< model_max_length: tokens per text, with the special ones
     bool truncates_left = false;             ///< a longer text loses its beginning
     bool records_casing = true;              ///< false: the casing is that of the vocabulary's tokens
-    std::vector<std::string> remarks;        ///< contradictions of the files, for the log
+    /// The class of transformers that gives these ids from a copy of the files; empty: none does.
+    std::string class_name{};
+    std::vector<std::string> remarks;  ///< contradictions of the files, for the log
 };
 
 /// Returns nullopt for a folder without a tokenizer.
