@@ -206,6 +206,8 @@ int run(EmbedArguments arguments) {
                                        {"max_length", settings.max_length},
                                        {"normalize", arguments.normalize},
                                        {"cased", tokenizer.casing == Casing::cased},
+                                       {"tokenizer_crc32", tokenizer.files_crc32},
+                                       {"settings_crc32", settings_crc32(model.config)},
                                        {"encoder_crc32", encoder_crc32(*model.parameters, settings.pooling)}})};
         request.ids = input.ids;
         if (!input.ids.empty()) request.identity["ids_crc32"] = crc32_of_file(input.ids);

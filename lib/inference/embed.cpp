@@ -6,6 +6,7 @@
 #include <ATen/ATen.h>
 
 #include "archive/checksum.h"
+#include "config/write.h"
 #include "core/clock.h"
 #include "core/error.h"
 #include "core/output/progress_line.h"
@@ -105,6 +106,14 @@ std::uint32_t encoder_crc32(const FlatParameters& parameters, Pooling pooling) {
             crc32 = crc32_with(crc32, parameters.weight(parameter.spec.name).to(at::kBFloat16));
     }
     return crc32;
+}
+
+std::uint32_t settings_crc32(const ModelConfig& model) {
+    const nlohmann::json all = write_config(model);
+    nlohmann::ordered_json settings{{"model_type", all.at("model_type")}};
+    for (const std::string_view name : arithmetic_settings(model)) settings[std::string(name)] = all.at(std::string(name));
+    const std::string text = settings.dump();
+    return crc32_of(std::as_bytes(std::span(text)));
 }
 
 nlohmann::ordered_json embedding_identity(const TextSurvey& text, const FlatParameters& parameters,

@@ -5,6 +5,7 @@
 #include "inference/embedding_store.h"
 #include "inference/text_encoder.h"
 #include "inference/text_lines.h"
+#include "model/architecture.h"
 #include "model/flat_parameters.h"
 #include "parallel/world.h"
 
@@ -28,6 +29,9 @@ EmbedCounts embed(const TextSurvey& text, const TextEncoder& encoder, EmbeddingS
 /// the pooler's for Pooling::pooled, in the order of the layout. It is the same for a checkpoint and all its exports, loaded in
 /// any precision, because heads are left out.
 std::uint32_t encoder_crc32(const FlatParameters& parameters, Pooling pooling);
+
+/// Returns a checksum of the settings, besides the shapes of its tensors, that change what a model computes.
+std::uint32_t settings_crc32(const ModelConfig& model);
 
 /// Returns the request's identity: sizes and CRC-32 of text and weights, followed by `choices`. It determines the vectors'
 /// values.

@@ -1,6 +1,12 @@
 #include "inference/model_tokenizer.h"
 
+#include <filesystem>
+#include <span>
+#include <string>
+
+#include "archive/checksum.h"
 #include "core/error.h"
+#include "core/files/files.h"
 #include "core/output/log.h"
 #include "tokens/models/folder_tokenizer.h"
 #include "tokens/models/open_tokenizer.h"
@@ -17,9 +23,16 @@ Casing casing_of_checkpoint(const LoadedModel& model, const Vocabulary& vocabula
     return *model.casing;
 }
 
+std::uint32_t crc32_of_files(const std::filesystem::path& folder, const FolderTokenizer& tokenizer, bool lowers_first) {
+    std::string read = concat(tokenizer.class_name, lowers_first ? " in lower case" : "");
+    for (const char* name : folder_tokenizer_files)
+        if (std::filesystem::exists(folder / name)) read += concat("\n", name, " ", crc32_of_file(folder / name));
+    return crc32_of(std::as_bytes(std::span(read)));
+}
+
 ModelTokenizer of_checkpoint(const LoadedModel& model, bool wants_cased) {
     const Casing casing = casing_of_checkpoint(model, Vocabulary::read(model.vocabulary), wants_cased);
-    return {open_tokenizer(model.vocabulary, casing), casing, std::nullopt, false};
+    return {open_tokenizer(model.vocabulary, casing), casing, std::nullopt, false, crc32_of_file(model.vocabulary)};
 }
 
 ModelTokenizer of_folder(const LoadedModel& model, bool wants_cased, bool lowers_first) {
@@ -32,7 +45,7 @@ ModelTokenizer of_folder(const LoadedModel& model, bool wants_cased, bool lowers
         log_warning(concat(
             model.folder.string(), ": no file says do_lower_case, and its vocabulary is cased, so text is read as ",
             "written; transformers would put it into lower case", "\n  do: add \"do_lower_case\" to its tokenizer_config.json"));
-    return {tokenizer, casing, found.max_length, found.truncates_left};
+    return {tokenizer, casing, found.max_length, found.truncates_left, crc32_of_files(model.folder, found, lowers_first)};
 }
 
 }  // namespace

@@ -16,6 +16,7 @@ struct ModelTokenizer {
     Casing casing = Casing::uncased;
     std::optional<std::int64_t> max_length;  ///< tokens per text, with the special ones
     bool truncates_left = false;             ///< a longer text loses its beginning
+    std::uint32_t files_crc32 = 0;           ///< a checksum of all that the ids depend on besides the casing
 };
 
 /// Opens the tokenizer of the model's folder. For a folder of another program, all files that transformers reads count

@@ -241,3 +241,32 @@ TEST_CASE("embed of a folder, or of files of a list, gives the vectors of its fi
     CHECK(near.exit_code == 0);
     CHECK(missing_words(near.out, {"The third."}) == "");
 }
+
+TEST_CASE("interrupted work is not continued with another tokenizer or other settings of the model") {
+    NEEDS_TRAIN();
+    const TemporaryFolder folder;
+    const fs::path model = folder / "model";
+    REQUIRE(run_command(train_program + " export " + finished_run().run.string() + " --format hf --output " + model.string())
+                .exit_code == 0);
+    write_text(folder / "text", "the sun is a star\n");
+    fs::create_directory(folder / "v.origin.json");  // the work ends before it is complete
+    const std::string command = "env OMP_NUM_THREADS=1 " + train_program + " embed " + model.string() + " " +
+                                (folder / "text").string() + " --output " + (folder / "v.npy").string();
+    CHECK(run_command(command).exit_code == 3);
+    fs::remove(folder / "v.origin.json");
+    const auto refused_after = [&](const char* name, const std::string& from, const std::string& to, const char* part) {
+        const std::string content = read_text(model / name);
+        std::string changed = content;
+        REQUIRE(changed.find(from) != std::string::npos);
+        changed.replace(changed.find(from), from.size(), to);
+        write_text(model / name, changed);
+        const CommandResult refused = run_command(command);
+        CHECK(refused.exit_code == 2);
+        CHECK(missing_words(refused.err, {"v.npy.partial: was begun with a different", part}) == "");
+        write_text(model / name, content);
+    };
+    refused_after("tokenizer_config.json", "\"tokenize_chinese_chars\": true", "\"tokenize_chinese_chars\": false",
+                  "tokenizer_crc32");
+    refused_after("config.json", "\"layer_norm_eps\": ", "\"layer_norm_eps\": 1", "settings_crc32");
+    CHECK(run_command(command).exit_code == 0);
+}
