@@ -89,8 +89,8 @@ void refuse_unlike(const NeighboursArguments& arguments, const std::string& mess
 }
 
 /// Compares the record of the vectors with the model that the queries go through.
-/// @returns the pooling to ask for; empty: the model's own
-std::string pooling_of_queries(const NeighboursArguments& arguments, const VectorOrigin& origin, const LoadedModel& model) {
+/// @returns the record, which says how the queries become vectors; an empty one for another model, which --any-model accepts
+VectorOrigin record_of_model(const NeighboursArguments& arguments, const VectorOrigin& origin, const LoadedModel& model) {
     const std::string pooling = arguments.pooling.empty() ? origin.vectors : arguments.pooling;
     if (!origin.vectors.empty() && pooling != origin.vectors)
         refuse_unlike(arguments, concat("--vectors ", pooling, ": ", arguments.vectors, " has vectors of ", origin.vectors),
@@ -99,14 +99,57 @@ std::string pooling_of_queries(const NeighboursArguments& arguments, const Vecto
     if (origin.is_of_earlier_version)
         log_warning(concat(arguments.vectors, ": an earlier version made it and did not record encoder_crc32, so ",
                            arguments.model, " cannot be compared with the model that made the vectors"));
-    if (!origin.encoder_crc32) return pooling;
+    if (!origin.encoder_crc32) return origin;
     const std::uint32_t found = encoder_crc32(*model.parameters, pooling_named(origin.vectors));
-    if (found == *origin.encoder_crc32) return pooling;
+    if (found == *origin.encoder_crc32) {
+        if (origin.settings_crc32 && *origin.settings_crc32 != settings_crc32(model.config))
+            refuse_unlike(
+                arguments,
+                concat(model.folder.string(), ": its settings, such as activation and epsilon, are not those that made ",
+                       arguments.vectors, ", with the same weights"),
+                "use the config.json that made the vectors");
+        return origin;
+    }
     refuse_unlike(arguments,
                   concat(model.folder.string(), ": is not the model that made ", arguments.vectors, ": its encoder_crc32 is ",
                          found, ", the one recorded with the vectors is ", *origin.encoder_crc32),
                   "name the model that made the vectors, make the vectors again with this one");
-    return arguments.pooling;
+    return {};
+}
+
+/// Opens the model's tokenizer with the casing of the stored vectors. @param record see record_of_model()
+ModelTokenizer tokenizer_of_queries(const NeighboursArguments& arguments, const VectorOrigin& record, const LoadedModel& model) {
+    const bool lowers = read_sentence_settings(model.folder).value_or(SentenceSettings{}).lowers_first;
+    if (arguments.cased && record.cased == false)
+        refuse_unlike(arguments, concat("--cased: ", arguments.vectors, " has vectors of uncased text"), "leave --cased out");
+    ModelTokenizer tokenizer = tokenizer_of(model, arguments.cased, lowers);
+    if (arguments.cased || !record.cased || *record.cased == (tokenizer.casing == Casing::cased)) return tokenizer;
+    try {
+        if (*record.cased) return tokenizer_of(model, true, lowers);  // `embed` had --cased
+    } catch (const ConfigError&) {
+        // the tokenizer's files contradict --cased, and did not when the vectors were made
+    }
+    refuse_unlike(arguments,
+                  concat(model.folder.string(), ": its tokenizer is ", *record.cased ? "uncased" : "cased", "; ",
+                         arguments.vectors, " has vectors of ", *record.cased ? "cased" : "uncased", " text"),
+                  "use the tokenizer that made the vectors, make the vectors again with this one");
+    return tokenizer;
+}
+
+/// Returns how a query becomes a vector: as the options say, then as the record, then as the model's folder.
+SentenceSettings settings_of_queries(const NeighboursArguments& arguments, const VectorOrigin& record, const LoadedModel& model,
+                                     const ModelTokenizer& tokenizer) {
+    SentenceSettings settings = decide_sentence_settings(model, arguments.pooling.empty() ? record.vectors : arguments.pooling,
+                                                         record.normalize, tokenizer.max_length);
+    if (record.max_length) settings.max_length = std::min(*record.max_length, shape_of(model.config).longest_sequence);
+    if (!record.prompt || settings.prompt == *record.prompt) return settings;
+    if (settings.prompt.empty()) settings.prompt = *record.prompt;
+    else
+        refuse_unlike(arguments,
+                      concat(model.folder.string(), ": puts the prompt \"", displayable(settings.prompt), "\" before a text; ",
+                             arguments.vectors, " was made with \"", displayable(*record.prompt), "\""),
+                      "name the model that made the vectors");
+    return settings;
 }
 
 /// Compares the records of two files of vectors.
@@ -117,6 +160,17 @@ void check_same_origin(const NeighboursArguments& arguments, const VectorOrigin&
                              concat("--queries ", arguments.queries, ": has vectors of ", queries.vectors, "; ",
                                     arguments.vectors, " has vectors of ", vectors.vectors),
                              advice);
+    if (vectors.cased && queries.cased && *vectors.cased != *queries.cased)
+        return refuse_unlike(arguments,
+                             concat("--queries ", arguments.queries, ": has vectors of ", *queries.cased ? "cased" : "uncased",
+                                    " text; ", arguments.vectors, " of ", *vectors.cased ? "cased" : "uncased", " text"),
+                             "make both files with --cased, or both without it");
+    if (vectors.normalize && queries.normalize && *vectors.normalize != *queries.normalize && arguments.by == "dot")
+        return refuse_unlike(
+            arguments,
+            concat("--by dot: ", *queries.normalize ? arguments.queries : arguments.vectors, " has vectors of length 1, but ",
+                   *queries.normalize ? arguments.vectors : arguments.queries, " of any length"),
+            "make both files with --normalize, or both without it, use --by cosine");
     if (vectors.encoder_crc32 && queries.encoder_crc32 && *vectors.encoder_crc32 != *queries.encoder_crc32)
         refuse_unlike(arguments,
                       concat("--queries ", arguments.queries, ": another model made it than ", arguments.vectors,
@@ -144,10 +198,9 @@ Queries encoded_texts(const NeighboursArguments& arguments, const VectorOrigin& 
     if (queries.texts.empty()) throw DataError("standard input: has no lines; expected a text per line");
     const at::Device device = device_named(arguments.device, 0);
     const LoadedModel model = load_model(arguments.model, arguments.precision == "bf16" ? at::kBFloat16 : at::kFloat, device);
-    const bool lowers = read_sentence_settings(model.folder).value_or(SentenceSettings{}).lowers_first;
-    const ModelTokenizer tokenizer = tokenizer_of(model, arguments.cased, lowers);
-    const SentenceSettings sentences =
-        decide_sentence_settings(model, pooling_of_queries(arguments, origin, model), std::nullopt, tokenizer.max_length);
+    const VectorOrigin record = record_of_model(arguments, origin, model);
+    const ModelTokenizer tokenizer = tokenizer_of_queries(arguments, record, model);
+    const SentenceSettings sentences = settings_of_queries(arguments, record, model, tokenizer);
     model.model->pack_weights();
     const TextEncoder encoder(*model.model, *tokenizer.tokenizer, device,
                               {.pooling = pooling_named(sentences.pooling),
@@ -282,7 +335,7 @@ void add_neighbours_command(CLI::App& app) {
         ->check(CLI::IsMember({"mean", "cls", "pooled"}));
     command->add_flag(
         "--any-model", arguments->any_model,
-        "Accept queries of another model or another --vectors than the file records, with a warning: for two models "
+        "Accept queries of another model, --vectors or casing than the file records, with a warning: for two models "
         "that were trained to be compared");
     command->add_option("--queries", arguments->queries, "Search for each vector of this file (.npy or .h5) instead of texts");
     command->add_option("--rows", arguments->rows, "Search for these rows of the file itself, from 0; a row does not find itself")
@@ -311,7 +364,8 @@ void add_neighbours_command(CLI::App& app) {
     add_text_options(*command, arguments->input);
     add_device_options(*command, arguments->precision, arguments->device);
     command->add_flag("--cased", arguments->cased,
-                      "Keep case and accents. Default: as the model records, else as its vocabulary's tokens do");
+                      "Keep case and accents. Default: what the file of vectors records, else as the model records, else as its "
+                      "vocabulary's tokens do");
     command->add_flag("--json", arguments->json, "Print a JSON object per query");
     command->callback([arguments, top] {
         arguments->limits_count = top->count() > 0 || !arguments->least_score;

@@ -64,6 +64,12 @@ std::optional<Number> number_in(const std::map<std::string, std::string>& attrib
     return failure == std::errc() && stop == end ? std::optional(number) : std::nullopt;
 }
 
+std::optional<bool> flag_in(const std::map<std::string, std::string>& attributes, const char* name) {
+    const auto found = attributes.find(name);
+    if (found == attributes.end() || (found->second != "true" && found->second != "false")) return std::nullopt;
+    return found->second == "true";
+}
+
 }  // namespace
 
 std::map<std::string, std::string> attributes_of(const ordered_json& identity) {
@@ -85,7 +91,13 @@ VectorOrigin origin_of(const fs::path& file, const VectorReader& vectors) {
         vector_format_of(file) == VectorFormat::npy ? attributes_beside(file, vectors.shape()) : vectors.attributes();
     VectorOrigin origin{.encoder_crc32 = number_in<std::uint32_t>(attributes, "encoder_crc32"),
                         .text_crc32 = number_in<std::uint32_t>(attributes, "text_crc32"),
-                        .text_bytes = number_in<std::uint64_t>(attributes, "text_bytes")};
+                        .text_bytes = number_in<std::uint64_t>(attributes, "text_bytes"),
+                        .settings_crc32 = number_in<std::uint32_t>(attributes, "settings_crc32"),
+                        .cased = flag_in(attributes, "cased"),
+                        .normalize = flag_in(attributes, "normalize"),
+                        .max_length = number_in<std::int64_t>(attributes, "max_length")};
+    if (const auto found = attributes.find("prompt"); found != attributes.end()) origin.prompt = found->second;
+    else if (origin.normalize) origin.prompt = "";  // `embed` records a prompt where there is one
     if (const auto found = attributes.find("vectors"); found != attributes.end())
         for (const char* known : {"mean", "cls", "pooled"})
             if (found->second == known) origin.vectors = known;

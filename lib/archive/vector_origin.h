@@ -14,11 +14,16 @@
 namespace bertpretrain {
 
 struct VectorOrigin {
-    std::string vectors{};                         ///< "mean", "cls" or "pooled"; empty: not recorded
-    std::optional<std::uint32_t> encoder_crc32{};  ///< of the weights that made the vectors (encoder_crc32() in embed.h)
-    std::optional<std::uint32_t> text_crc32{};     ///< of the texts (TextSurvey::crc32)
-    std::optional<std::uint64_t> text_bytes{};     ///< of the texts (TextSurvey::bytes)
-    bool is_of_earlier_version = false;            ///< `embed` wrote it before it recorded encoder_crc32
+    std::string vectors{};                          ///< "mean", "cls" or "pooled"; empty: not recorded
+    std::optional<std::uint32_t> encoder_crc32{};   ///< of the weights that made the vectors (encoder_crc32() in embed.h)
+    std::optional<std::uint32_t> text_crc32{};      ///< of the texts (TextSurvey::crc32)
+    std::optional<std::uint64_t> text_bytes{};      ///< of the texts (TextSurvey::bytes)
+    std::optional<std::uint32_t> settings_crc32{};  ///< of the model's other settings (settings_crc32() in embed.h)
+    std::optional<bool> cased{};                    ///< whether texts kept their case
+    std::optional<bool> normalize{};                ///< whether the vectors were scaled to length 1
+    std::optional<std::int64_t> max_length{};       ///< tokens per text
+    std::optional<std::string> prompt{};            ///< what stood before each text; nullopt: not recorded
+    bool is_of_earlier_version = false;             ///< `embed` wrote it before it recorded encoder_crc32
 };
 
 /// Returns an identity (EmbeddingRequest) as attributes: strings as they are, other values as JSON.

@@ -11,7 +11,8 @@ namespace {
 
 constexpr MatrixShape small_shape{3, 2};
 const nlohmann::ordered_json some_identity = {
-    {"text_bytes", 17}, {"text_crc32", 4294967295U}, {"weights_crc32", 5}, {"vectors", "cls"}, {"encoder_crc32", 7}};
+    {"text_bytes", 17}, {"text_crc32", 4294967295U}, {"weights_crc32", 5}, {"vectors", "cls"},   {"encoder_crc32", 7},
+    {"max_length", 64}, {"normalize", true},         {"cased", false},     {"settings_crc32", 9}};
 
 /// Writes a matrix whose numbers are all `value`.
 void write_vectors(const fs::path& file, const MatrixShape& shape, float value, const nlohmann::ordered_json& identity = {}) {
@@ -36,6 +37,11 @@ TEST_CASE("an .npy file has the origin that was written beside it, and an .h5 fi
         CHECK(origin.encoder_crc32 == 7U);
         CHECK(origin.text_crc32 == 4294967295U);
         CHECK(origin.text_bytes == 17U);
+        CHECK(origin.max_length == 64);
+        CHECK(origin.normalize == true);
+        CHECK(origin.cased == false);
+        CHECK(origin.settings_crc32 == 9U);
+        CHECK(origin.prompt == "");
         CHECK_FALSE(origin.is_of_earlier_version);
     }
 }

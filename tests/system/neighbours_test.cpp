@@ -31,6 +31,23 @@ void embed_by(const std::string& step, const fs::path& input, const fs::path& ou
     REQUIRE(embedded.exit_code == 0);
 }
 
+/// Exports the run, with a vocabulary of lower case and a few capital letters, and no file that says which is right.
+fs::path model_of_open_casing(const fs::path& folder) {
+    const CommandResult exported =
+        run_program("export " + finished_run().run.string() + " --format hf --output " + folder.string());
+    INFO(exported.err);
+    REQUIRE(exported.exit_code == 0);
+    for (const char* name : {"tokenizer.json", "tokenizer_config.json", "special_tokens_map.json"}) fs::remove(folder / name);
+    std::istringstream lines(read_text(folder / "vocab.txt"));
+    std::string vocabulary;
+    int number = 0;
+    for (std::string token; std::getline(lines, token); vocabulary += token + "\n")
+        if (token.size() > 3 && token[0] >= 'a' && token[0] <= 'z' && ++number % 16 == 0)
+            token[0] = static_cast<char>(token[0] - 'a' + 'A');
+    write_text(folder / "vocab.txt", vocabulary);
+    return folder;
+}
+
 const std::string newest_checkpoint = "step_00000020", early_checkpoint = "step_00000003";
 
 }  // namespace
@@ -183,6 +200,72 @@ TEST_CASE("a model is refused where another one made the vectors, unless --any-m
         run_program("neighbours " + (folder / "v.npy").string() + " text --vectors cls --model " + early);
     CHECK(unknown.exit_code == 0);
     CHECK(unknown.err.find("warning") == std::string::npos);  // NumPy may have written it
+}
+
+TEST_CASE("a text becomes a vector as the stored ones did: casing, length 1, truncation and prompt come from their record") {
+    NEEDS_TRAIN();
+    const TemporaryFolder folder;
+    const std::string model = model_of_open_casing(folder / "model").string(), run = finished_run().run.string();
+    write_text(folder / "text", "The SUN Is A Star\nthe sun is a star\nwater freezes at zero degrees\nwater freezes now\n");
+    const auto embed = [&](const std::string& of, const std::string& name, const std::string& options) {
+        const CommandResult embedded = run_program("embed " + of + " " + (folder / "text").string() + " --output " +
+                                                   (folder / name).string() + " " + options);
+        INFO(embedded.err);
+        REQUIRE(embedded.exit_code == 0);
+    };
+    const auto find = [&](const std::string& name, const std::string& text, const std::string& options) {
+        return run_program("neighbours " + (folder / name).string() + " \"" + text + "\" --top 1 " + options);
+    };
+    for (const char* ending : {".npy", ".h5"}) {
+        embed(model, std::string("cased") + ending, "--cased");
+        CHECK(find(std::string("cased") + ending, "The SUN Is A Star", "--model " + model).out ==
+              "The SUN Is A Star\n  1.000  row 0\n");
+    }
+    const std::string exported = (folder / "exported").string();  // names the casing, which the model's files leave open
+    REQUIRE(run_program("export " + model + " --format hf --cased --output " + exported).exit_code == 0);
+    CHECK(find("cased.npy", "The SUN Is A Star", "--model " + exported).out == "The SUN Is A Star\n  1.000  row 0\n");
+    CHECK(json::parse(read_text(fs::path(exported) / "tokenizer_config.json")).at("do_lower_case") == false);
+    embed(model, "uncased.npy", "");
+    const CommandResult refused = find("uncased.npy", "The SUN", "--cased --model " + model);
+    CHECK(refused.exit_code == 2);
+    CHECK(missing_words(refused.err, {"--cased", "uncased.npy has vectors of uncased text", "leave --cased out"}) == "");
+    CHECK(find("uncased.npy", "The SUN", "--cased --any-model --model " + model).exit_code == 0);
+
+    embed(run, "unit.npy", "--normalize");
+    CHECK(find("unit.npy", "water freezes now", "--by dot --model " + run).out == "water freezes now\n  1.000  row 3\n");
+    embed(run, "plain.npy", "");
+    const std::string queries = "neighbours " + (folder / "plain.npy").string() + " --queries " + (folder / "unit.npy").string();
+    CHECK(run_program(queries).exit_code == 0);
+    const CommandResult lengths = run_program(queries + " --by dot");
+    CHECK(lengths.exit_code == 2);
+    CHECK(missing_words(lengths.err, {"--by dot", "unit.npy has vectors of length 1", "plain.npy of any length"}) == "");
+
+    embed(exported, "of_export.npy", "");
+    std::string config = read_text(fs::path(exported) / "config.json");
+    config.replace(config.find("\"layer_norm_eps\": "), 18, "\"layer_norm_eps\": 1");
+    write_text(fs::path(exported) / "config.json", config);
+    const CommandResult settings = find("of_export.npy", "water", "--model " + exported);
+    CHECK(settings.exit_code == 2);
+    CHECK(missing_words(settings.err, {"its settings", "are not those that made", "of_export.npy"}) == "");
+
+    embed(run, "short.npy", "--max-length 4");
+    CHECK(find("short.npy", "water freezes at zero degrees", "--min-score 0.99999 --model " + run).out.find("row 2") !=
+          std::string::npos);
+
+    const std::string sentences = (folder / "st").string();
+    REQUIRE(run_program("export " + run + " --format sentence-transformers --output " + sentences).exit_code == 0);
+    const auto set_prompt = [&](const std::string& prompt) {
+        write_text(fs::path(sentences) / "config_sentence_transformers.json",
+                   json{{"prompts", {{"default", prompt}}}, {"default_prompt_name", "default"}}.dump());
+    };
+    set_prompt("passage of the north: ");
+    embed(sentences, "prompted.npy", "");
+    CHECK(find("prompted.npy", "the sun is a star", "--model " + run).out == "the sun is a star\n  1.000  row 0\n");
+    set_prompt("query: ");
+    const CommandResult prompts = find("prompted.npy", "the sun", "--model " + sentences);
+    CHECK(prompts.exit_code == 2);
+    CHECK(missing_words(prompts.err, {"puts the prompt \"query: \"", "was made with \"passage of the north: \""}) == "");
+    CHECK(find("prompted.npy", "the sun", "--any-model --model " + sentences).exit_code == 0);
 }
 
 TEST_CASE("vectors of another model or another pooling are refused as queries") {
