@@ -15,9 +15,11 @@ std::span<const ForeignField> fields_of_all() {
         {"_attn_implementation", nothing},
         {"_name_or_path", nothing},
         {"adapters", refused, "[{}]"},
+        {"allow_global_per_layer_attribute_access", nothing},
         {"architectures", nothing},
         {"attn_implementation", nothing},
-        {"auto_map", refused, "[{}]"},  // code of the model's own
+        {"attribute_map", refused, "[{}]"},  // other names for fields
+        {"auto_map", refused, "[{}]"},       // code of the model's own
         {"bos_token_id", nothing},
         {"chunk_size_feed_forward", nothing},
         {"classifier_dropout", nothing},
@@ -40,6 +42,7 @@ std::span<const ForeignField> fields_of_all() {
         {"num_labels", nothing},
         {"output_attentions", nothing},
         {"output_hidden_states", nothing},
+        {"per_layer_config", refused, "[{}]"},  // other values for some layers
         {"problem_type", nothing},
         {"quantization_config", refused, "[{}]"},
         {"return_dict", nothing},

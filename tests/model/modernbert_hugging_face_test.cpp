@@ -51,6 +51,10 @@ TEST_CASE("ModernBERT's config.json is read in the fields of transformers 4, of 
     CHECK(read(both).global_rope_theta == 5000);
     CHECK(read(kinds("FFFFF")).global_attn_every_n_layers == 1);
     CHECK(read({{"hidden_activation", "swish"}}).hidden_activation == GateActivation::silu);
+    CHECK(read({{"local_attention", 64}}).local_attention == 64);
+    CHECK(read({{"local_attention", 64}, {"sliding_window", 8}}).local_attention == 16);  // as transformers 5
+    CHECK(read({{"local_attention", 64}, {"sliding_window", nullptr}}).local_attention == 64);
+    CHECK(read({{"head_dim", 16}}).hidden_size == 64);
 }
 
 TEST_CASE("what a ModernBERT's config.json says and this program does not compute is refused by name") {
@@ -59,6 +63,11 @@ TEST_CASE("what a ModernBERT's config.json says and this program does not comput
         CHECK_THROWS_WITH(read(changes), Catch::Contains("config.json") && Catch::Contains(part));
     };
     refused({{"attention_bias", true}}, "attention_bias is true");
+    refused({{"sliding_window", 0}}, "sliding_window is 0");
+    refused({{"sliding_window", 2.5}}, "sliding_window is 2.5");
+    refused({{"head_dim", 8}}, "head_dim is 8, expected hidden_size / num_attention_heads = 16");
+    refused({{"per_layer_config", {{"1", {{"local_attention", 2}}}}}}, "per_layer_config");
+    refused({{"attribute_map", {{"hidden_size", "n"}}}}, "attribute_map");
     refused({{"mlp_bias", true}}, "mlp_bias");
     refused({{"norm_bias", true}}, "norm_bias");
     refused({{"decoder_bias", false}}, "decoder_bias");

@@ -59,6 +59,15 @@ SENTENCE = {"modules.json": MODULES, "1_Pooling/config.json": POOLING,
             "sentence_bert_config.json": {"max_seq_length": 30, "do_lower_case": False}}
 
 
+# attributes of every configuration class of transformers 5 that are not its fields
+CLASS_ATTRIBUTES = {
+    "_auto_class": "AutoConfig", "_experts_implementation": "eager", "allow_global_per_layer_attribute_access": True, "base_config_key": "x",
+    "base_model_ep_plan": {}, "base_model_fsdp_plan": {}, "base_model_pp_plan": {}, "base_model_tp_plan": {}, "default_rope_type": "linear",
+    "default_theta": 10.0, "has_no_defaults_at_init": True, "ignore_keys_at_rope_validation": ["a"], "is_heterogeneous": True,
+    "keys_to_ignore_at_inference": ["a"], "name_or_path": "x", "per_layer_attributes": ["a"], "rope_scaling": {"rope_type": "linear", "factor": 2.0},
+    "serialize_explicit_per_layer_config": True, "sub_configs": {}, "use_return_dict": False}
+
+
 def token(content, **flags):
     return {"__type": "AddedToken", "content": content, "lstrip": False, "normalized": False, "rstrip": False, "single_word": False} | flags
 
@@ -138,6 +147,7 @@ class Sweep:
                               "add_cross_attention": [True], "is_encoder_decoder": [True], "position_embedding_type": ["relative_key"],
                               "pruned_heads": [{"0": [1]}], "quantization_config": [{"quant_method": "bitsandbytes", "load_in_8bit": True}],
                               "auto_map": [{"AutoModel": "other.Model"}], "adapters": [{"a": 1}], "directionality": ["left"],
+                              "attribute_map": [{"hidden_act": "x"}], "per_layer_config": [{"1": {"hidden_act": "relu"}}],
                               "tokenizer_class": ["BertTokenizerFast", "BertJapaneseTokenizer"], "tie_word_embeddings": [False]}.items():
             row(field, *values)
         row("hidden_act", "gelu_new", "gelu_fast", "gelu_accurate", "gelu_python", "gelu_python_tanh", "gelu_pytorch_tanh", "relu", "silu",
@@ -151,7 +161,7 @@ class Sweep:
                              "pooler_num_attention_heads": 1, "pooler_num_fc_layers": 7, "pooler_size_per_head": 3, "pooler_type": "x",
                              "problem_type": "regression", "return_dict": False, "sep_token_id": 9, "task_specific_params": {"a": 1},
                              "tie_encoder_decoder": True, "torch_dtype": "float32", "torchscript": True, "transformers_version": "9.9",
-                             "use_bfloat16": True, "use_cache": False, "an_unknown_field": 3}.items():
+                             "use_bfloat16": True, "use_cache": False, "an_unknown_field": 3, **CLASS_ATTRIBUTES}.items():
             row(field, value)
 
     def tokenizer_fields(self):
@@ -422,7 +432,7 @@ class Sweep:
         return f"lines {[i for i in range(len(far)) if far[i] > 1e-4]} of the export" if far.max() > 1e-4 else ""
 
     def missing(self):
-        """Returns the fields of our tables that have no row."""
+        """Returns the fields of our tables, and of transformers' class, that have no row."""
         root, fields = Path(__file__).resolve().parents[2] / "lib", set()
         for source, file in {"model/bert/hugging_face.cpp": "config.json", "model/config_json.cpp": "config.json",
                              "tokens/definition/tokenizer_config_fields.cpp": "tokenizer_config.json"}.items():

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import model_folder_sweep
-from model_folder_sweep import AutoTokenizer, Sweep, VOCABULARY, torch
+from model_folder_sweep import CLASS_ATTRIBUTES, AutoTokenizer, Sweep, VOCABULARY, fields_of_class, torch, transformers
 from transformers import ModernBertConfig, ModernBertForMaskedLM
 
 TYPES = ["full_attention", "sliding_attention", "sliding_attention", "full_attention"]
@@ -70,8 +70,12 @@ class ModernSweep(Sweep):
             "finetuning_task": ["x"], "gradient_checkpointing": [True], "id2label": [{"0": "a", "1": "b"}], "label2id": [{"a": 0, "b": 1}],
             "num_labels": [5], "output_attentions": [True], "output_hidden_states": [True], "problem_type": ["regression"], "return_dict": [False],
             "sep_token_id": [9], "task_specific_params": [{"a": 1}], "torch_dtype": ["float32"], "torchscript": [True],
-            "transformers_version": ["9.9"], "use_bfloat16": [True], "use_cache": [False], "an_unknown_field": [3]}.items():
+            "transformers_version": ["9.9"], "use_bfloat16": [True], "use_cache": [False], "an_unknown_field": [3],
+            "attribute_map": [{"hidden_activation": "x"}], "per_layer_config": [{"1": {"hidden_activation": "relu"}}], "head_dim": [8, 4],
+            **{name: [value] for name, value in CLASS_ATTRIBUTES.items() if name != "rope_scaling"}}.items():
             row(field, *values)
+        for value in (2, 16, 3):
+            self.add("config.json", "sliding_window", value, {"config.json": self.config | {"sliding_window": value}}, always=True)
         newer = {name: value for name, value in self.config.items() if name not in ("global_attn_every_n_layers", "global_rope_theta", "local_rope_theta")}
         for value in (TYPES, ["full_attention", "sliding_attention"] * 2):  # the spelling of transformers 5 alone
             self.add("config.json", "layer_types", {"alone": value}, {"config.json": newer | {"layer_types": value, "rope_parameters": ROPE}})
@@ -86,6 +90,7 @@ class ModernSweep(Sweep):
         for source in ("modern/hugging_face.cpp", "config_json.cpp"):
             text = (Path(__file__).resolve().parents[2] / "lib/model" / source).read_text()
             fields |= {("config.json", name) for name in re.findall(r'^ +\{"(\w+)", (?:obeyed|nothing|refused)', text, re.M)}
+        fields |= fields_of_class(ModernBertConfig, transformers.models.modernbert.modeling_modernbert)
         return sorted(fields - self.swept)
 
 

@@ -1,6 +1,7 @@
 #include "model/modern/hugging_face.h"
 
 #include <array>
+#include <cstdint>
 
 #include "config/read.h"
 #include "config/write.h"
@@ -26,6 +27,7 @@ std::span<const ForeignField> config_fields() {
         {"embedding_dropout", refused, "[0]"},
         {"global_attn_every_n_layers", obeyed},
         {"global_rope_theta", obeyed},
+        {"head_dim", obeyed},
         {"hidden_activation", obeyed},
         {"initializer_cutoff_factor", obeyed},
         {"is_causal", refused, "[false]"},
@@ -43,6 +45,7 @@ std::span<const ForeignField> config_fields() {
         {"repad_logits_with_grad", nothing},
         {"rope_parameters", obeyed},
         {"rope_scaling", refused, "[{}]"},
+        {"sliding_window", obeyed},
         {"sparse_pred_ignore_index", nothing},
         {"sparse_prediction", nothing},
     });
@@ -72,6 +75,21 @@ void read_rope_parameters(const json& rope, json& fields, const std::string& fil
     }
 }
 
+/// Reads sliding_window, half a window, which transformers 5 puts in the place of local_attention.
+void take_sliding_window(const json& given, json& fields, const std::string& file) {
+    if (!has(given, "sliding_window")) return;
+    if (!given["sliding_window"].is_number_integer() || given["sliding_window"] < 1 || given["sliding_window"] > INT32_MAX)
+        refuse(file, concat("sliding_window is ", given["sliding_window"].dump(), ", expected half of a window, at least 1"));
+    fields["local_attention"] = 2 * given["sliding_window"].get<std::int64_t>();
+}
+
+/// Refuses a head_dim that transformers would not use for queries and keys, but for their rotation.
+void check_head_size(const json& given, const ModernBertConfig& config, const std::string& file) {
+    const std::int64_t size = config.hidden_size / config.num_attention_heads;
+    if (has(given, "head_dim") && given["head_dim"] != size)
+        refuse(file, concat("head_dim is ", given["head_dim"].dump(), ", expected hidden_size / num_attention_heads = ", size));
+}
+
 /// Returns n, where layers 0, n, 2 n, ... are the global ones. @param wanted  of global_attn_every_n_layers; 0: not given
 std::int64_t period_of(const json& layer_types, std::int64_t wanted, const std::string& file) {
     const auto layers = static_cast<std::int64_t>(layer_types.size());
@@ -97,6 +115,7 @@ ModernBertConfig modernbert_from_hugging_face(const json& given, const std::stri
     fields["vocab_size"] = 50368;
     for (const auto& [name, value] : fields.items())
         if (has(given, name.c_str()) && name != "attention_output_dropout") fields[name] = given[name];
+    take_sliding_window(given, fields, file);
     // transformers 4 takes the global theta where the local one is null
     if (given.contains("local_rope_theta") && given["local_rope_theta"].is_null())
         fields["local_rope_theta"] = fields["global_rope_theta"];
@@ -120,7 +139,9 @@ ModernBertConfig modernbert_from_hugging_face(const json& given, const std::stri
     if (fields["hidden_activation"] == "gelu_new") fields["hidden_activation"] = "gelu_pytorch_tanh";
     if (fields["hidden_activation"] == "swish") fields["hidden_activation"] = "silu";
     fields["attention_output_dropout"] = fields["attention_dropout"];  // one field for both there
-    return read_config<ModernBertConfig>(fields, file);
+    const auto config = read_config<ModernBertConfig>(fields, file);
+    check_head_size(given, config, file);
+    return config;
 }
 
 nlohmann::ordered_json to_hugging_face(const ModernBertConfig& config, const std::string& task, std::int64_t padding_id) {
