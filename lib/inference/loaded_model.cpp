@@ -72,6 +72,19 @@ std::vector<ParameterSpec> specs_of(const ModelConfig& model, const std::vector<
     return specs;
 }
 
+/// Refuses rows that only training can fill: zeros as the vectors of tokens would take part in the softmax.
+/// @throws CheckpointError
+void refuse_further_rows(const PlannedImport& import, const WeightFiles& files, const ModelConfig& model,
+                         const std::string& advice) {
+    using enum PlannedImport::Beyond;
+    if (import.beyond != repeated && import.beyond != initial) return;
+    const bool is_vocabulary = import.beyond == initial;
+    throw CheckpointError(concat(files.found().files.front().string(), ": has fewer rows in ", import.name, " than ",
+                                 is_vocabulary ? "vocab_size" : "max_position_embeddings", " of ", files.found().model->string(),
+                                 " says, ", is_vocabulary ? shape_of(model).vocab_size : shape_of(model).longest_sequence,
+                                 "\n  do: ", advice));
+}
+
 /// @throws CheckpointError when a tensor of the encoder is missing or does not fit
 ImportPlan plan_of(const WeightFiles& files, const ModelConfig& model) {
     ImportChoices choices{.missing_allowed = true, .unexpected_allowed = true};
@@ -83,11 +96,7 @@ ImportPlan plan_of(const WeightFiles& files, const ModelConfig& model) {
         for (const ParameterSpec& spec : specs_of(model, plan.initial))
             if (spec.part == ModelPart::encoder) lacking.push_back(spec.name);
         if (!lacking.empty()) throw CheckpointError(concat(file, ": lacks ", join(lacking), "\n  do: ", choices.advice));
-        for (const PlannedImport& import : plan.imports)
-            if (import.beyond == PlannedImport::Beyond::repeated)
-                throw CheckpointError(concat(file, ": has fewer rows in ", import.name, " than max_position_embeddings of ",
-                                             files.found().model->string(), " says, ", shape_of(model).longest_sequence,
-                                             "\n  do: ", choices.advice));
+        for (const PlannedImport& import : plan.imports) refuse_further_rows(import, files, model, choices.advice);
         return plan;
     } catch (const ConfigError& error) { throw CheckpointError(error.what()); }  // the files are wrong, not a setting
 }

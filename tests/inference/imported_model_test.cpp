@@ -95,5 +95,7 @@ TEST_CASE("weights that do not fit their config.json are refused with the list o
                Catch::Contains("intermediate.dense.weight") && Catch::Contains("[48, 16]") && Catch::Contains("config.json"));
     CHECK_THAT(with("\"num_hidden_layers\": 2", "\"num_hidden_layers\": 3"), Catch::Contains("encoder.layer.2."));
     CHECK_THAT(with("\"hidden_size\": 16", "\"hidden_size\": 17"), Catch::Contains("num_attention_heads"));
+    CHECK_THAT(with("\"vocab_size\": 50", "\"vocab_size\": 57"),
+               Catch::Contains("fewer rows in bert.embeddings.word_embeddings.weight than vocab_size of"));
     CHECK_THAT(with("{", "["), Catch::Contains("config.json"));
 }
