@@ -68,13 +68,18 @@ std::vector<FileDigest> digests_of_export(const fs::path& written, const fs::pat
     return digests;
 }
 
+/// Whether the model's folder is a checkpoint with lineage.json.
+bool has_lineage(const LoadedModel& model) {
+    return exists_here(model.folder / complete_file) && exists_here(model.folder / lineage_file);
+}
+
 /// Writes the checkpoint's lineage.json, unchanged, and export.json (lineage_check.h), which names its digest and those of the
 /// exported files: into an exported folder, or as FILE.lineage.json and FILE.export.json beside an exported file. Does nothing
 /// for weights of other programs and for checkpoints without lineage.json.
 /// @param written the files, complete  @param output their final place, by which the records are named
 /// @throws DataError
 void write_export_lineage(const LoadedModel& model, const std::string& format, const fs::path& written, const fs::path& output) {
-    if (!exists_here(model.folder / complete_file) || !exists_here(model.folder / lineage_file)) return;
+    if (!has_lineage(model)) return;
     const nlohmann::ordered_json record{{"format_version", 1},
                                         {"format", format},
                                         {"step", model.step},
@@ -97,11 +102,19 @@ void export_model(const LoadedModel& model, const std::string& format, const fs:
     if (fs::exists(fs::symlink_status(partial)))
         throw ConfigError(concat(partial.string(), ": already exists; the export would be written there first",
                                  "\n  do: remove it if an interrupted export left it, or choose another --output"));
-    std::error_code ignored;
+    bool has_records = false;  // beside the exported file
+    const auto remove_all = [&] {
+        std::error_code ignored;
+        fs::remove_all(partial, ignored);
+        if (!has_records) return;
+        fs::remove(record_of_export(output, lineage_file), ignored);
+        fs::remove(record_of_export(output, export_record), ignored);
+    };
     try {
         write_and_check(model, format, sentences, partial);
         write_card(model, format, sentences, partial,
                    fs::absolute(output / "").lexically_normal().parent_path().filename().string());
+        has_records = has_lineage(model) && !fs::is_directory(partial);
         write_export_lineage(model, format, partial, output);
         if (fs::is_directory(partial))
             for (const auto& entry : fs::recursive_directory_iterator(partial)) flush_to_disk(entry.path());
@@ -109,10 +122,10 @@ void export_model(const LoadedModel& model, const std::string& format, const fs:
         fs::rename(partial, output);
         flush_to_disk(fs::absolute(output).parent_path());
     } catch (const fs::filesystem_error& error) {
-        fs::remove_all(partial, ignored);
+        remove_all();
         throw CheckpointError(concat(output.string(), ": cannot be written (", error.code().message(), ")"));
     } catch (...) {
-        fs::remove_all(partial, ignored);
+        remove_all();
         throw;
     }
 }

@@ -52,6 +52,11 @@ TEST_CASE("a lineage leads from the export to the dump, through two sessions on 
         INFO(exported.err);
         REQUIRE(exported.exit_code == 0);
     }
+    fs::create_directories(folder / "failed.export.json/in the way");
+    const CommandResult failed =
+        run_command(train_program + " export " + run.string() + " --format state_dict --output " + (folder / "failed").string());
+    CHECK(failed.exit_code == 3);
+    for (const char* name : {"failed", "failed.partial", "failed.lineage.json"}) CHECK_FALSE(fs::exists(folder / name));
 
     const fs::path newest = run / "checkpoints/step_00000012";
     for (const fs::path& path : {newest, run / "checkpoints/step_00000003", folder / "hf", folder / "state_dict"}) {
