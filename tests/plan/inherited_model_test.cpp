@@ -117,7 +117,11 @@ TEST_CASE("the weights choose the architecture, except where model_type names an
 
 TEST_CASE("a RoBERTa's positions and token types are those of the BERT that it becomes") {
     json roberta = bert_json;
-    roberta.update({{"model_type", "xlm-roberta"}, {"max_position_embeddings", 66}, {"type_vocab_size", 1}, {"pad_token_id", 1}});
+    roberta.update({{"model_type", "xlm-roberta"},
+                    {"hidden_act", "gelu"},
+                    {"max_position_embeddings", 66},
+                    {"type_vocab_size", 1},
+                    {"pad_token_id", 1}});
     const BertConfig bert = Example(roberta).request().settings.model.bert;
     CHECK(bert.max_position_embeddings == 64);
     CHECK(bert.type_vocab_size == 2);
