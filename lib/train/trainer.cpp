@@ -282,8 +282,12 @@ Snapshot Trainer::with_progress(Snapshot snapshot) const {
     if (parts_.plan.has_choice_of_pass()) progress.device_micro_batch = parts_.plan.batch.device_micro_batch;
     progress.cpu_products = kept_matmul(parts_.plan.compute);
     progress.gpu_kernels = parts_.kernels.kept;
-    state.progress = progress.to_json();
     state.settings = write_config(parts_.plan.settings);
+    if (complete_) {
+        complete_->add_evaluation_to(progress);
+        state.settings = complete_->settings;
+    }
+    state.progress = progress.to_json();
     state.vocabulary = vocabulary_;
     return snapshot;
 }
@@ -349,6 +353,7 @@ void Trainer::restore() {
         if (parts_.held_out) details["held_out"] = parts_.held_out->fingerprint();
         // A complete run trains nothing: its settings stay those that it was trained with. --resume STEP may cut it back.
         const bool trains = !finished() || parts_.resume.kind == ResumeRequest::Kind::step;
+        if (!trains && point) complete_ = CompleteRun{point->settings, point->progress};
         const bool evaluates = parts_.held_out && step_evaluated_ != step_;
         if (trains || evaluates) records_->event(point ? "resume" : "start", std::move(details));
         if (!changed.empty())

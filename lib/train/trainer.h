@@ -140,6 +140,20 @@ private:
     StopRequest& requests_;
     PhaseClock clock_;
     std::unique_ptr<RunRecords> records_;
+    /// How a run was trained that was complete when this process started, which only evaluates it.
+    struct CompleteRun {
+        nlohmann::json settings;
+        TrainingProgress progress;
+        /// Replaces all but the evaluation in the progress of this process.
+        void add_evaluation_to(TrainingProgress& now) const {
+            TrainingProgress trained = progress;
+            trained.step_evaluated = now.step_evaluated;
+            trained.held_out_mlm_loss = now.held_out_mlm_loss;
+            trained.mlm_loss = now.mlm_loss;
+            now = std::move(trained);
+        }
+    };
+    std::optional<CompleteRun> complete_;
     std::shared_ptr<const TokenizerFile> vocabulary_;  ///< on rank 0, as at the start; null: none
     CheckpointSaver saver_;
     std::optional<SnapshotBuffers> snapshot_;
