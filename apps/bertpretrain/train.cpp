@@ -92,8 +92,8 @@ void recorded(const Launch& launch, const fs::path& record, const std::function<
         note(static_cast<int>(error.code()), error.what());
         throw;
     } catch (const std::exception& error) {
-        const auto limit = limit_message(error);
-        note(static_cast<int>(limit ? ExitCode::config : ExitCode::bug), limit.value_or(error.what()));
+        const std::optional<Error> known = known_error(error);
+        note(static_cast<int>(known ? known->code() : ExitCode::bug), known ? known->what() : error.what());
         throw;
     }
 }

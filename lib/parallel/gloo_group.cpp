@@ -85,7 +85,7 @@ GlooGroup::GlooGroup(const MeetingPlace& place, const std::string& name, std::in
         group_->gloo = c10::make_intrusive<c10d::ProcessGroupGloo>(
             c10::make_intrusive<c10d::PrefixStore>(name, store), static_cast<int>(rank), static_cast<int>(size), group_->options);
     } catch (const std::exception& error) {
-        if (limit_message(error)) throw;
+        if (known_error(error)) throw;
         throw DistributedError(
             concat("rank ", rank, " of ", size, " cannot connect to the other ranks: ", first_line(error.what()),
                    "\n  do: check that all ranks were started; set GLOO_SOCKET_IFNAME to choose the interface"));

@@ -33,9 +33,7 @@ void together(ControlGroup& ranks, const std::function<void()>& body) {
         said = spoken(error);
     } catch (const std::exception& error) {
         own = std::current_exception();
-        const auto limit = limit_message(error);
-        said = limit ? concat(static_cast<int>(ExitCode::config), " config", kind_end, *limit)
-                     : concat(static_cast<int>(ExitCode::bug), " internal", kind_end, error.what());
+        said = spoken(known_error(error).value_or(Error(ExitCode::bug, "internal", error.what())));
     }
     const std::vector<std::string> all = ranks.all_gather_texts(said);
     for (std::size_t rank = 0; rank < all.size(); ++rank) {

@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <filesystem>
 
 #include <ATen/ATen.h>
 
@@ -57,6 +58,14 @@ TEST_CASE("an exception that is not an Error is an internal error on the other r
     });
     CHECK(thrown[0] == "other broken rule");
     CHECK(thrown[1] == "70 internal error: rank 0: broken rule");
+}
+
+TEST_CASE("a path that the system refuses on one rank is exit 3 on all ranks, and not an internal error") {
+    const auto thrown = thrown_by_three([](std::int64_t rank) {
+        if (rank == 0) std::filesystem::rename("/nowhere/a", "/nowhere/b");
+    });
+    CHECK(thrown[1] == "3 data error: rank 0: /nowhere/a: No such file or directory");
+    CHECK(thrown[2] == thrown[1]);
 }
 
 TEST_CASE("memory that runs out on one rank is exit 2 on all ranks, and not an internal error") {

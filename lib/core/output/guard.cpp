@@ -42,15 +42,11 @@ int code_of(const std::function<int()>& body) {
         log_error(error.what());
         return static_cast<int>(error.code());
     } catch (const std::exception& error) {
-        if (const auto limit = limit_message(error)) {
-            log_error(concat("config error: ", *limit));
-            return static_cast<int>(ExitCode::config);
+        if (const std::optional<Error> known = known_error(error)) {
+            log_error(known->what());
+            return static_cast<int>(known->code());
         }
         if (std::cout.bad()) return code_of_failed_output(errno);
-        if (const auto* const refused = dynamic_cast<const std::filesystem::filesystem_error*>(&error)) {
-            log_error(concat("data error: ", displayable(refused->path1().string()), ": ", refused->code().message()));
-            return static_cast<int>(ExitCode::data);
-        }
         log_error(concat("internal error (please report it): ", error.what()));
     }
     return static_cast<int>(ExitCode::bug);
@@ -58,14 +54,18 @@ int code_of(const std::function<int()>& body) {
 
 }  // namespace
 
-std::optional<std::string> limit_message(const std::exception& error) {
+std::optional<Error> known_error(const std::exception& error) {
     if (dynamic_cast<const std::bad_alloc*>(&error) != nullptr)
-        return "out of memory; use a smaller batch.micro_batch_size, training.activation_checkpointing or a machine with more "
-               "memory";
+        return ConfigError(
+            "out of memory; use a smaller batch.micro_batch_size, training.activation_checkpointing or a machine with more "
+            "memory");
+    if (const auto* const refused = dynamic_cast<const std::filesystem::filesystem_error*>(&error))
+        return DataError(concat(displayable(refused->path1().string()), ": ", refused->code().message()));
     const auto* const of_system = dynamic_cast<const std::system_error*>(&error);
     if (of_system == nullptr || of_system->code() != std::errc::resource_unavailable_try_again) return std::nullopt;
-    return concat("no more threads or processes may be started here (", error.what(), ")\n  do: raise the user's limit ",
-                  "(`ulimit -u`) or the container's (docker run --pids-limit, podPidsLimit of Kubernetes)");
+    return ConfigError(concat("no more threads or processes may be started here (", error.what(),
+                              ")\n  do: raise the user's limit ",
+                              "(`ulimit -u`) or the container's (docker run --pids-limit, podPidsLimit of Kubernetes)"));
 }
 
 int run_guarded(const std::function<int()>& body) {
