@@ -256,6 +256,11 @@ TEST_CASE("there may be more files of text than a process may open, and a file t
     CHECK(failure.empty());
     CHECK(last == "199.\n");
     const TextArticles articles({files[0]});
+    std::filesystem::copy_file(files[0], files[2], std::filesystem::copy_options::overwrite_existing);
+    std::filesystem::last_write_time(files[2], std::filesystem::last_write_time(files[0]));
+    std::filesystem::rename(files[2], files[0]);
+    CHECK(articles.read(articles.parts()[0]) == "0.\n");  // the same file under another inode number
+    write_text(files[1], "Longer.\n");
     std::filesystem::rename(files[1], files[0]);
     CHECK_THROWS_WITH(articles.read(articles.parts()[0]), Catch::Contains("0: was replaced while it was being read"));
 }

@@ -23,7 +23,8 @@ fs::path partial_of(fs::path file) { return file += ".partial"; }
 }  // namespace
 
 FileLock::FileLock(fs::path file, const std::string& in_use, Missing missing) : file_(std::move(file)) {
-    do {
+    constexpr int most_attempts = 100;  // some file systems give a file another inode number each time
+    for (int attempt = 0; attempt < most_attempts; ++attempt) {
         if (descriptor_ >= 0) ::close(descriptor_);
         std::error_code ignored;
         int flags = fs::is_directory(file_, ignored) ? O_RDONLY | O_DIRECTORY : O_RDWR;
@@ -36,7 +37,8 @@ FileLock::FileLock(fs::path file, const std::string& in_use, Missing missing) : 
             ::close(descriptor_);
             throw ConfigError(in_use);
         }
-    } while (!is_in_place());  // the process that held it has renamed or removed it in between
+        if (is_in_place()) return;  // else the process that held it has renamed or removed it in between
+    }
 }
 
 FileLock::~FileLock() {

@@ -15,6 +15,15 @@ namespace {
 
 constexpr std::size_t bytes_at_once = std::size_t{1} << 20;
 
+/// Whether a path leads to another file than before. A file that is written to may grow; one with its size and time is the same
+/// one, also on file systems that give it another inode number each time.
+bool is_another_file(const FileIdentity& now, FileIdentity before) {
+    if (now.device == before.device && now.inode == before.inode) return false;
+    before.device = now.device;
+    before.inode = now.inode;
+    return now != before;
+}
+
 std::span<unsigned char> bytes_of(std::string& text) { return {reinterpret_cast<unsigned char*>(text.data()), text.size()}; }
 
 }  // namespace
@@ -134,7 +143,7 @@ TextArticles::TextArticles(const std::vector<std::filesystem::path>& files, std:
 std::string TextArticles::read(const TextPart& part) const {
     const auto& [path, identity] = files_[part.file];
     const RandomAccessFile file(path);
-    if (file.identity().device != identity.device || file.identity().inode != identity.inode)
+    if (is_another_file(file.identity(), identity))
         throw DataError(
             concat(path.string(), ": was replaced while it was being read\n  do: start again when no program writes it"));
     std::string text(part.bytes, '\0');
