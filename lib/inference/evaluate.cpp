@@ -91,9 +91,10 @@ std::optional<EvaluationRecord> evaluate(const Model& model, EvaluationBatches& 
     std::vector<Sums> own(batches.source_names().size());
     std::exception_ptr failure;
     const auto next = [&]() -> std::optional<MicroBatch> {
-        if (!failure) try {
-                return batches.next();
-            } catch (const Error&) { failure = std::current_exception(); }
+        if (failure) return std::nullopt;
+        try {
+            return batches.next();
+        } catch (const Error&) { failure = std::current_exception(); }
         return std::nullopt;
     };
     for (auto batch = next(); batch || (failure && begun <= borders); batch = next()) {  // the other ranks wait at each border

@@ -80,9 +80,7 @@ struct PipelineEmbedding {
     static void describe(auto& self, auto&& field) {
         field("text", self.text, any,
               "File with a text per line, or a folder or address of such files, which each generation embeds (vectors.npy). "
-              "JSONL and "
-              "tables need the field \"text\". "
-              "null: none.");
+              "JSONL and tables need the field \"text\". null: none.");
         field("vectors", self.vectors, one_of({"mean", "cls", "pooled"}),
               "The vector of a line. mean: the mean over all tokens. cls: the first token's. pooled: the pooler's output.");
     }
