@@ -175,6 +175,13 @@ void PtReader::read_as_float(const PtTensor& tensor, std::int64_t first, std::in
     });
 }
 
+std::optional<std::uint32_t> PtReader::crc32(const PtTensor& tensor) const {
+    const auto found = storages_.find(tensor.storage);
+    if (found == storages_.end() || !found->second.entry) return std::nullopt;
+    if (!tensor.is_contiguous() || tensor.elements() != tensor.storage_elements) return std::nullopt;
+    return zip_->entries()[*found->second.entry].crc32;
+}
+
 void PtReader::verify() const {
     if (!zip_) return;
     for (const auto& [key, storage] : storages_) check_record(*storage.entry, storage.tensor);

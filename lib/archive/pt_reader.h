@@ -43,6 +43,10 @@ public:
     /// Like read(), converted to fp32.
     void read_as_float(const PtTensor& tensor, std::int64_t first, std::int64_t count, float* into) const;
 
+    /// Returns the CRC-32 that the file records of the tensor's bytes. nullopt: the tensor is not a whole row-major storage, or
+    /// the file has no checksums.
+    std::optional<std::uint32_t> crc32(const PtTensor& tensor) const;
+
     /// Checks the CRC-32 of every record. The format before PyTorch 1.6 has none.
     void verify() const;
 

@@ -37,6 +37,13 @@ std::vector<std::pair<std::string, PtTensor>> tensors_of(const PtReader& file, c
     return tensors;
 }
 
+std::optional<std::uint32_t> crc32_in(const PtReader& file, const std::map<std::string, PtTensor, std::less<>>& tensors,
+                                      const std::string& name, std::int64_t elements) {
+    const auto found = tensors.find(name);
+    if (found == tensors.end() || found->second.dtype != DType::f32 || found->second.elements() != elements) return std::nullopt;
+    return file.crc32(found->second);
+}
+
 }  // namespace
 
 CheckpointReader::CheckpointReader(const fs::path& folder, Verify verify)
@@ -87,6 +94,16 @@ void CheckpointReader::read_moment(const std::string& moment, const std::string&
         throw CheckpointError(
             concat(optimizer_.file().string(), ": has no moment \"", moment, "\"; it has ", join(moment_names())));
     read(optimizer_, found->second, name, first_element, into, elements);
+}
+
+std::optional<std::uint32_t> CheckpointReader::parameter_crc32(const std::string& name, std::int64_t elements) const {
+    return crc32_in(model_, parameter_tensors_, name, elements);
+}
+
+std::optional<std::uint32_t> CheckpointReader::moment_crc32(const std::string& moment, const std::string& name,
+                                                            std::int64_t elements) const {
+    const auto found = moment_tensors_.find(moment);
+    return found == moment_tensors_.end() ? std::nullopt : crc32_in(optimizer_, found->second, name, elements);
 }
 
 void CheckpointReader::read(const PtReader& file, const Tensors& tensors, const std::string& name, std::int64_t first_element,

@@ -42,6 +42,11 @@ public:
     void read_moment(const std::string& moment, const std::string& name, std::int64_t first_element, float* into,
                      std::int64_t elements) const;
 
+    /// Returns the CRC-32 that the checkpoint records of a tensor's bytes. nullopt: the tensor does not exist, has another number
+    /// of elements, or is not stored as fp32.
+    std::optional<std::uint32_t> parameter_crc32(const std::string& name, std::int64_t elements) const;
+    std::optional<std::uint32_t> moment_crc32(const std::string& moment, const std::string& name, std::int64_t elements) const;
+
 private:
     using Tensors = std::map<std::string, PtTensor, std::less<>>;
     void read(const PtReader& file, const Tensors& tensors, const std::string& name, std::int64_t first_element, float* into,

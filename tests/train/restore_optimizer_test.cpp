@@ -2,6 +2,9 @@
 
 #include "train/start/restore_optimizer.h"
 
+#include <filesystem>
+#include <fstream>
+
 #include <ATen/ATen.h>
 
 #include "checkpoint/example_state.h"
@@ -104,6 +107,34 @@ TEST_CASE("a checkpoint of another model is every rank's refusal, also of those 
             restore_optimizer(world, world.rank() == 0 ? &reader : nullptr, layout, optimizer);
         } catch (const Error& error) { words = error.what(); }
         check(words.find("has no tensor \"bert.encoder.layer.2.") != words.npos, words);
+    });
+}
+
+TEST_CASE("a rank whose host sees other bytes under the checkpoint's name ends the start with the tensor's name and the ranks") {
+    const TemporaryFolder run;
+    const std::int64_t stage = GENERATE(0, 1);
+    save(run / "true", 1, 1, false);
+    std::filesystem::copy(run / "true", run / "stale", std::filesystem::copy_options::recursive);
+    const CheckpointReader first(run / "true/step_00000005");
+    std::string moments = read_text(run / "stale/step_00000005/optimizer.pt");
+    const ParameterLayout layout = layout_for(1);
+    for (const PlacedParameter& placed : layout.parameters()) {
+        std::vector<float> values(static_cast<std::size_t>(placed.spec.elements()));
+        first.read_moment("exp_avg_sq", placed.spec.name, 0, values.data(), placed.spec.elements());
+        const std::string bytes(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(float));
+        REQUIRE(moments.find(bytes) != std::string::npos);
+        moments.replace(moments.find(bytes), bytes.size(), bytes.size(), '\x3e');
+    }
+    std::ofstream(run / "stale/step_00000005/optimizer.pt", std::ios::binary) << moments;
+    const CheckpointReader other(run / "stale/step_00000005", CheckpointReader::Verify::sizes);
+    run_ranks(3, [&](World& world) {
+        Rank rank(world, stage);
+        std::string words;
+        try {
+            restore_optimizer(world, world.rank() == 0 ? &first : &other, rank.layout, rank.optimizer);
+        } catch (const Error& error) { words = error.what(); }
+        check(words.find("after loading, exp_avg_sq of parameter ") != words.npos, words);
+        check(words.find(stage == 0 ? " on rank 1 differs" : " differs from the checkpoint") != words.npos, words);
     });
 }
 

@@ -4,8 +4,12 @@
 #include <cstring>
 #include <exception>
 #include <functional>
+#include <map>
+#include <optional>
+#include <set>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <ATen/ATen.h>
@@ -23,21 +27,36 @@ constexpr std::int64_t sent_at_once = std::int64_t{1} << 20, read_at_once = std:
 /// Copies elements of a parameter's tensor in the checkpoint.
 using Read = std::function<void(const std::string& name, std::int64_t first, float* into, std::int64_t elements)>;
 
-/// Returns the optimizer's three slices, each with its read function, which only a rank with a reader may call.
-std::vector<std::pair<at::Tensor*, Read>> slices_of(OptimizerState& state, const CheckpointReader* reader) {
-    const auto moment = [reader](const char* which) -> Read {
-        return [reader, which](const std::string& name, std::int64_t first, float* into, std::int64_t elements) {
-            reader->read_moment(which, name, first, into, elements);
-        };
+/// Returns the CRC-32 that the checkpoint records of a parameter's tensor, if it records one.
+using Recorded = std::function<std::optional<std::uint32_t>(const ParameterSpec&)>;
+
+/// One of the optimizer's slices. Only a rank with a reader may call the functions.
+struct Slice {
+    const char* name;
+    at::Tensor& values;
+    Read read;
+    Recorded recorded;
+};
+
+std::vector<Slice> slices_of(OptimizerState& state, const CheckpointReader* reader) {
+    const auto moment = [reader](const char* which, at::Tensor& values) -> Slice {
+        return {which, values,
+                [reader, which](const std::string& name, std::int64_t first, float* into, std::int64_t elements) {
+                    reader->read_moment(which, name, first, into, elements);
+                },
+                [reader, which](const ParameterSpec& spec) { return reader->moment_crc32(which, spec.name, spec.elements()); }};
     };
-    const Read parameter = [reader](const std::string& name, std::int64_t first, float* into, std::int64_t elements) {
-        reader->read_parameter(name, first, into, elements);
-    };
-    return {{&state.master, parameter}, {&state.exp_avg, moment("exp_avg")}, {&state.exp_avg_sq, moment("exp_avg_sq")}};
+    return {{"weights", state.master,
+             [reader](const std::string& name, std::int64_t first, float* into, std::int64_t elements) {
+                 reader->read_parameter(name, first, into, elements);
+             },
+             [reader](const ParameterSpec& spec) { return reader->parameter_crc32(spec.name, spec.elements()); }},
+            moment("exp_avg", state.exp_avg),
+            moment("exp_avg_sq", state.exp_avg_sq)};
 }
 
-/// Reads this rank's parts on all cores: where the files were verified, they are already in the page cache.
-void restore_own(const ParameterLayout& layout, const std::vector<OwnedRun>& owned, const Read& read, float* slice) {
+/// Cuts a rank's runs into parts for several cores.
+std::vector<OwnedRun> parts_of(const std::vector<OwnedRun>& owned) {
     std::vector<OwnedRun> parts;
     for (OwnedRun run : owned)
         for (const std::int64_t end = run.in_parameter + run.elements; run.in_parameter < end;) {
@@ -46,6 +65,11 @@ void restore_own(const ParameterLayout& layout, const std::vector<OwnedRun>& own
             run.in_parameter += run.elements;
             run.in_slice += run.elements;
         }
+    return parts;
+}
+
+/// Reads this rank's parts on all cores: where the files were verified, they are already in the page cache.
+void restore_own(const ParameterLayout& layout, const std::vector<OwnedRun>& parts, const Read& read, float* slice) {
     for_each_index(parts.size(), available_cores(), [&](std::size_t i) {
         const OwnedRun& part = parts[i];
         read(layout.parameters()[part.parameter].spec.name, part.in_parameter, slice + part.in_slice, part.elements);
@@ -86,18 +110,80 @@ void restore_from_first(ControlGroup& ranks, const ParameterLayout& layout, cons
     });
 }
 
+/// The checksum of a part of a parameter, as the ranks send it.
+struct PartChecksum {
+    std::uint64_t parameter, first, elements, crc32;
+};
+
+/// Returns the checksums of this rank's parts, as bytes.
+std::string checksums_of(const std::vector<OwnedRun>& parts, const float* slice) {
+    std::vector<PartChecksum> sums(parts.size());
+    for_each_index(parts.size(), available_cores(), [&](std::size_t i) {
+        const OwnedRun& part = parts[i];
+        const std::span values(slice + part.in_slice, static_cast<std::size_t>(part.elements));
+        sums[i] = {part.parameter, static_cast<std::uint64_t>(part.in_parameter), static_cast<std::uint64_t>(part.elements),
+                   crc32_of(std::as_bytes(values))};
+    });
+    return {reinterpret_cast<const char*>(sums.data()), sums.size() * sizeof(PartChecksum)};
+}
+
+/// A parameter's parts by their first elements, and the ranks that hold them.
+struct Parts {
+    std::map<std::uint64_t, PartChecksum> by_first;
+    std::set<std::size_t> ranks;
+};
+
+/// @throws DistributedError if the parts, joined, do not have the recorded checksum
+void check_parts(const std::map<std::uint64_t, PartChecksum>& parts, const std::string& what, const std::string& ranks,
+                 std::uint32_t recorded) {
+    std::uint32_t joined = crc32_of({});
+    for (const auto& [first, part] : parts)
+        joined = crc32_joined(joined, static_cast<std::uint32_t>(part.crc32), part.elements * sizeof(float));
+    if (joined != recorded)
+        throw DistributedError(
+            concat("after loading, ", what, " on ", ranks, " differs from the checkpoint that rank 0 verified",
+                   "\n  do: start the run again; if the error recurs, check these hosts' memory and network, and ",
+                   "whether they read the same files as rank 0's host"));
+}
+
+/// Compares all ranks' parts of a slice with the checkpoint's checksums. Only rank 0 calls it.
+void check_slice(const Slice& slice, const ParameterLayout& layout, const std::vector<std::string>& sums, bool is_sharded) {
+    std::map<std::pair<std::uint64_t, std::size_t>, Parts> found;  // by parameter and rank
+    for (std::size_t rank = 0; rank < sums.size(); ++rank)
+        for (std::size_t at = 0; at + sizeof(PartChecksum) <= sums[rank].size(); at += sizeof(PartChecksum)) {
+            PartChecksum part{};
+            std::memcpy(&part, sums[rank].data() + at, sizeof part);
+            Parts& parts = found[{part.parameter, is_sharded ? 0 : rank}];  // without ZeRO each rank has all parts
+            parts.by_first.emplace(part.first, part);
+            parts.ranks.insert(rank);
+        }
+    for (const auto& [key, parts] : found) {
+        const ParameterSpec& spec = layout.parameters().at(key.first).spec;
+        const auto recorded = slice.recorded(spec);
+        const std::size_t first = *parts.ranks.begin(), last = *parts.ranks.rbegin();
+        const std::string ranks = first == last ? concat("rank ", first) : concat("ranks ", first, " to ", last);
+        if (recorded) check_parts(parts.by_first, concat(slice.name, " of parameter ", spec.name), ranks, *recorded);
+    }
+}
+
 }  // namespace
 
 void restore_optimizer(ControlGroup& ranks, const CheckpointReader* reader, const ParameterLayout& layout,
                        ShardedOptimizer& optimizer) {
     const bool all_see = ranks.agree_on_largest(reader == nullptr ? 1 : 0) == 0;
     const std::vector<OwnedRun>& owned = optimizer.owned_runs();
-    for (const auto& [slice, read] : slices_of(optimizer.state(), reader)) {
-        const at::Tensor on_host = slice->is_cpu() ? *slice : at::zeros(slice->sizes(), at::kFloat);
+    const std::vector<OwnedRun> parts = parts_of(owned);
+    const bool is_sharded = optimizer.state().master.numel() < layout.flat_elements();
+    for (const Slice& slice : slices_of(optimizer.state(), reader)) {
+        const at::Tensor on_host = slice.values.is_cpu() ? slice.values : at::zeros(slice.values.sizes(), at::kFloat);
         auto* into = on_host.mutable_data_ptr<float>();
-        if (all_see) together(ranks, [&, read = read] { restore_own(layout, owned, read, into); });
-        else restore_from_first(ranks, layout, owned, read, into);
-        if (!on_host.is_same(*slice)) slice->copy_(on_host);
+        if (all_see) together(ranks, [&] { restore_own(layout, parts, slice.read, into); });
+        else restore_from_first(ranks, layout, owned, slice.read, into);
+        const std::vector<std::string> sums = ranks.all_gather_texts(checksums_of(parts, into));
+        together(ranks, [&] {
+            if (ranks.rank() == 0) check_slice(slice, layout, sums, is_sharded);
+        });
+        if (!on_host.is_same(slice.values)) slice.values.copy_(on_host);
     }
 }
 
