@@ -248,3 +248,28 @@ TEST_CASE("sums that another division of the ranks into nodes adds in another or
     CHECK(read_text(folder / "run/events.jsonl").find("\"sums\":\"fp32 over 0 2, 1 3\"") != std::string::npos);
     CHECK(audit_json(folder / "run", 0, "--local-ranks 4").at("verdict") == "within_bound");
 }
+
+TEST_CASE("a checkpoint that only one rank's host sees damaged is not used by any rank, and is reported with that rank") {
+    NEEDS_TRAIN();
+    const TemporaryFolder folder;
+    const fs::path config = write_experiment(folder, {{"schedule", {{"total_steps", 9}}}});
+    REQUIRE(train(config, folder / "run", "--local-ranks 2").exit_code == 0);
+    fs::copy(folder / "run", folder / "other", fs::copy_options::recursive);
+    const fs::path model = folder / "other/checkpoints/step_00000006/model.pt";
+    std::string bytes = read_text(model);
+    bytes.at(bytes.size() / 2) ^= 1;
+    write_text(model, bytes);
+    const int port = free_port();
+    const auto start = [&](int rank, const std::string& run) {
+        return std::make_unique<Process>(concat("env OMP_NUM_THREADS=1 RANK=", rank, " WORLD_SIZE=2 LOCAL_RANK=", rank,
+                                                " LOCAL_WORLD_SIZE=2 MASTER_ADDR=127.0.0.1", " MASTER_PORT=", port,
+                                                " sh -c 'exec ", train_program, " audit ", (folder / run).string(),
+                                                " --steps 6:8 --json > ", (folder / ("audit_of_" + run)).string(), "'"));
+    };
+    const auto first = start(0, "run"), second = start(1, "other");
+    CHECK(second->wait() == 6);
+    CHECK(first->wait() == 6);
+    const json audit = json::parse(read_text(folder / "audit_of_run"));
+    CHECK(steps_with(audit, "different") == std::vector<std::int64_t>{6});
+    CHECK(missing_words(what_of(audit, 6), {"on rank 1: ", "other/checkpoints/step_00000006/model.pt", "damaged"}) == "");
+}

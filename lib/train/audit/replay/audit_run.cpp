@@ -32,6 +32,10 @@ public:
         for (const auto& [step, folder] : CheckpointStore(run.checkpoints()).all()) folders_[step] = folder;
     }
 
+    /// From now on what one rank finds damaged is damaged on all, so that all replay from the same step; `ranks` must outlive
+    /// this.
+    void agree_with(ControlGroup& ranks) { ranks_ = &ranks; }
+
     std::int64_t last_step() const { return folders_.empty() ? 0 : folders_.rbegin()->first; }
 
     /// Returns the checkpoint of a step; null where there is none or it is damaged. @param damage receives how it is damaged
@@ -44,6 +48,7 @@ public:
                 opened->second.reader = std::make_unique<CheckpointReader>(folder->second);
             } catch (const CheckpointError& error) { opened->second.damage = error.what(); }
         }
+        if (ranks_ != nullptr && !opened->second.is_agreed) agree(opened->second);
         if (damage != nullptr) *damage = opened->second.damage;
         return opened->second.reader.get();
     }
@@ -59,7 +64,19 @@ private:
     struct Opened {
         std::unique_ptr<CheckpointReader> reader;
         std::string damage;
+        bool is_agreed = false;
     };
+
+    void agree(Opened& opened) const {
+        const std::vector<std::string> all = ranks_->all_gather_texts(opened.damage);
+        const auto damaged = std::find_if(all.begin(), all.end(), [](const std::string& damage) { return !damage.empty(); });
+        opened.is_agreed = true;
+        if (damaged == all.end()) return;
+        opened.damage = all.size() == 1 ? *damaged : concat("on rank ", damaged - all.begin(), ": ", *damaged);
+        opened.reader.reset();
+    }
+
+    ControlGroup* ranks_ = nullptr;
     std::map<std::int64_t, std::filesystem::path> folders_;
     std::map<std::int64_t, Opened> opened_;
 };
@@ -217,6 +234,7 @@ std::optional<Audit> audit_run(const AuditRequest& request, const Launch& launch
     check_steps(request.steps, audit.last_step);
     const std::optional<CheckpointFacts> facts = facts_of_newest(kept, experiment.settings);
     Replay replay(make_replay_parts(experiment, facts ? &*facts : nullptr, launch), requests);
+    kept.agree_with(*replay.parts().world);
     if (facts) refuse_other_data(facts->progress, replay.parts(), run);
     requests.await_requests();
     StepAuditor auditor(request, sessions, logged, kept);
