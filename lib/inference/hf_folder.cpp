@@ -138,7 +138,7 @@ void write_hf_folder(const LoadedModel& model, const fs::path& folder, HfParts p
     const StoredTensors stored = tensors_of(model, parts);
     write_safetensors(folder / "model.safetensors", stored.tensors);
     read_back(folder / "model.safetensors", stored.tensors);
-    if (model.vocabulary.empty()) return;
+    if (model.vocabulary.empty()) return log_warning(no_tokenizer_in(model.folder, "so the export has no tokenizer either"));
     if (copies_tokenizer_files(model)) return copy_tokenizer_files(model, folder);
     const Vocabulary vocabulary = Vocabulary::read(model.vocabulary);
     const std::int64_t longest = trained_length(model);

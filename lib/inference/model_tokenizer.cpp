@@ -11,6 +11,7 @@
 #include "tokens/models/folder_tokenizer.h"
 #include "tokens/models/open_tokenizer.h"
 #include "tokens/models/vocabulary_casing.h"
+#include "tokens/vocabulary/vocabulary_file.h"
 
 namespace bertpretrain {
 namespace {
@@ -51,10 +52,7 @@ ModelTokenizer of_folder(const LoadedModel& model, bool wants_cased, bool lowers
 }  // namespace
 
 ModelTokenizer tokenizer_of(const LoadedModel& model, bool wants_cased, bool lowers_first) {
-    if (model.vocabulary.empty())
-        throw ConfigError(concat(
-            model.folder.string(), ": has no vocab.txt, tokenizer.json or tokenizer.model, one of which is needed to tokenize ",
-            "text\n  do: AutoTokenizer.from_pretrained(FOLDER).save_pretrained(FOLDER) writes what is missing"));
+    if (model.vocabulary.empty()) throw ConfigError(no_tokenizer_in(model.folder, "one of which is needed to tokenize text"));
     ModelTokenizer opened = model.is_foreign ? of_folder(model, wants_cased, lowers_first) : of_checkpoint(model, wants_cased);
     const Vocabulary& vocabulary = opened.tokenizer->vocabulary();
     if (vocabulary.require_specials().size() > shape_of(model.config).vocab_size)

@@ -7,6 +7,7 @@
 #include "core/error.h"
 #include "core/files/files.h"
 #include "inference/hf_folder.h"
+#include "tokens/vocabulary/vocabulary_file.h"
 
 namespace bertpretrain {
 namespace {
@@ -64,8 +65,7 @@ void refuse_unreadable(const LoadedModel& model) {
         refuse(concat(why, "\n  do: use --format torchscript; Python runs its file with torch.jit.load"));
     if (const Json config = hf_config(model); config.at("model_type") == "neobert")
         refuse("NeoBERT's class is not part of transformers\n  do: use --format hf, which its authors' class reads, or embed");
-    if (model.vocabulary.empty())
-        refuse(concat(model.folder.string(), " has no tokenizer\n  do: add its vocab.txt or tokenizer.json, or use --format hf"));
+    if (model.vocabulary.empty()) refuse(no_tokenizer_in(model.folder, "one of which a sentence-transformers folder needs"));
 }
 
 }  // namespace

@@ -126,3 +126,25 @@ TEST_CASE("options for vectors are refused for formats that do not record them, 
     CHECK_FALSE(fs::exists(folder / "st"));
     CHECK_FALSE(fs::exists(folder / "st.partial"));
 }
+
+TEST_CASE("an export of a model without a tokenizer says so, and one for sentence-transformers is refused") {
+    NEEDS_TRAIN();
+    const TemporaryFolder folder;
+    const fs::path model = folder / "model";
+    REQUIRE(one_thread_run("export " + finished_run().run.string() + " --format hf --output " + model.string()).exit_code == 0);
+    for (const char* name : {"vocab.txt", "tokenizer.json", "tokenizer_config.json"}) fs::remove(model / name);
+    write_text(model / "vocab.json", "{}");  // as in folders that older versions of transformers wrote
+    write_text(model / "merges.txt", "#version: 0.2\n");
+    const auto exported = [&](const std::string& format) {
+        return one_thread_run("export " + model.string() + " --format " + format + " --output " + (folder / format).string());
+    };
+    const std::initializer_list<std::string> words = {model.string() + ": has no vocab.txt, tokenizer.json or tokenizer.model",
+                                                      "AutoTokenizer.from_pretrained"};
+    const CommandResult plain = exported("hf"), refused = exported("sentence-transformers");
+    CHECK(plain.exit_code == 0);
+    CHECK(missing_words(plain.err, words) == "");
+    CHECK(missing_words(plain.err, {"so the export has no tokenizer either"}) == "");
+    CHECK(refused.exit_code == 2);
+    CHECK(missing_words(refused.err, words) == "");
+    CHECK_FALSE(fs::exists(folder / "sentence-transformers"));
+}

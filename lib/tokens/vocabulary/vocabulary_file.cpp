@@ -18,6 +18,11 @@ std::filesystem::path tokenizer_in_folder(const std::filesystem::path& folder) {
     return {};
 }
 
+std::string no_tokenizer_in(const std::filesystem::path& folder, std::string_view consequence) {
+    return concat(folder.string(), ": has no ", token_list_name, ", ", tokenizer_json_name, " or ", sentence_piece_name, ", ",
+                  consequence, "\n  do: AutoTokenizer.from_pretrained(FOLDER).save_pretrained(FOLDER) writes what is missing");
+}
+
 std::string read_tokenizer_file(const std::filesystem::path& file) {
     constexpr std::string_view expected = "a vocabulary with one token per line, a tokenizer.json or a SentencePiece model";
     if (std::error_code ignored; std::filesystem::is_directory(file, ignored)) {

@@ -16,6 +16,9 @@ inline constexpr std::string_view token_list_name = "vocab.txt", tokenizer_json_
 /// Returns the path of the tokenizer in a folder; empty if it has none.
 std::filesystem::path tokenizer_in_folder(const std::filesystem::path& folder);
 
+/// Returns the message about a folder where tokenizer_in_folder() finds nothing. @param consequence ends its first sentence
+std::string no_tokenizer_in(const std::filesystem::path& folder, std::string_view consequence);
+
 /// Returns the content of a tokenizer's file. @throws DataError if it cannot be read, or is a folder, a Git LFS pointer or
 /// another file that is known to be no tokenizer (foreign_file.h), or shorter than the record beside it says
 std::string read_tokenizer_file(const std::filesystem::path& file);
