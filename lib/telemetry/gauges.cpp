@@ -54,6 +54,8 @@ void for_each_gauge(const RunNumbers& numbers, const std::function<void(const Ga
         visit({"bertpretrain_" + key, std::move(help), {{{}, value}}});
     };
     gauge("total_steps", "Number of steps of the whole run.", static_cast<double>(numbers.total_steps));
+    gauge("ended", "1 after the run's regular end: its last step, a deadline, a budget or a target. Else 0.",
+          numbers.has_ended ? 1 : 0);
     StepRecord::fields(numbers.step, [&](const std::string& key, const auto& value) {
         if (key == "elapsed_seconds") return;  // restarts from 0 at each start; the time is exported instead
         const bool is_time = key == "time";

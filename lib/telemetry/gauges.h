@@ -30,6 +30,7 @@ struct RunNumbers {
     std::optional<EvaluationRecord> evaluation;
     SaveRecord save{};
     std::vector<RankReading> devices{};
+    bool has_ended = false;  ///< after its last step, or at a limit that it was given
 
     void take(const StepRecord& record);
 };

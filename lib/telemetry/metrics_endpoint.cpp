@@ -127,6 +127,10 @@ void MetricsEndpoint::show(const DevicesRecord& record) {
     server_->numbers->change([&](RunNumbers& numbers) { numbers.devices = record.ranks; });
 }
 
+void MetricsEndpoint::show_end() {
+    server_->numbers->change([](RunNumbers& numbers) { numbers.has_ended = true; });
+}
+
 }  // namespace bertpretrain
 
 #else
@@ -145,6 +149,7 @@ void MetricsEndpoint::show(const StepRecord&) {}
 void MetricsEndpoint::show(const EvaluationRecord&) {}
 void MetricsEndpoint::show(const SaveRecord&) {}
 void MetricsEndpoint::show(const DevicesRecord&) {}
+void MetricsEndpoint::show_end() {}
 
 }  // namespace bertpretrain
 

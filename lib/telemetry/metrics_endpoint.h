@@ -27,6 +27,7 @@ public:
     void show(const EvaluationRecord& record);
     void show(const SaveRecord& record);
     void show(const DevicesRecord& record);
+    void show_end();  ///< sets RunNumbers::has_ended
 
 private:
     struct Server;

@@ -60,6 +60,11 @@ void PrometheusFile::show(const DevicesRecord& record) {
     is_due_ = true;
 }
 
+void PrometheusFile::show_end() {
+    numbers_.has_ended = true;
+    is_due_ = true;
+}
+
 std::string PrometheusFile::text() const {
     std::string text;
     for_each_gauge(numbers_, [&](const Gauge& gauge) {

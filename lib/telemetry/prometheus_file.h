@@ -33,6 +33,7 @@ public:
     void show(const EvaluationRecord& record);
     void show(const SaveRecord& record);
     void show(const DevicesRecord& record);
+    void show_end();  ///< sets RunNumbers::has_ended
     /// Writes the latest numbers if they are not in the file yet.
     void finish();
     /// Stops all writing, including the last write at the end.

@@ -105,7 +105,11 @@ TEST_CASE("prometheus_client's parser finds the last numbers, including non-fini
     CHECK(read.at("bertpretrain_checkpoint_step")[0] == "2.0");
     CHECK(read.at("bertpretrain_checkpoint_seconds")[0] == "12.5");
     CHECK(read.at("bertpretrain_last_checkpoint_timestamp_seconds")[0] == "1700000002.0");
-    CHECK(read.size() == 36);
+    CHECK(read.at("bertpretrain_ended")[0] == "0.0");
+    CHECK(read.size() == 37);
+    prometheus.show_end();
+    prometheus.finish();
+    CHECK(read_by_others(file).at("bertpretrain_ended")[0] == "1.0");
 }
 
 TEST_CASE("Prometheus has a value for each source of text, from the last step with samples of it") {

@@ -102,6 +102,10 @@ void RunRecords::event(std::string_view name, nlohmann::ordered_json details) {
         post_pictures([save](RecordFiles& files) { files.prometheus.show(save); });
         if (endpoint_) endpoint_->show(save);
     }
+    if (name == "finish" || (name == "stop" && details.contains("limit"))) {
+        post_pictures([](RecordFiles& files) { files.prometheus.show_end(); });
+        if (endpoint_) endpoint_->show_end();
+    }
     post_lines([name = std::string(name), details = std::move(details), time = unix_seconds_now()](RecordFiles& files) {
         files.events.append(name, details, time);
     });
