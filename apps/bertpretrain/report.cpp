@@ -1,7 +1,9 @@
 // bertpretrain report RUN...
 
+#include <algorithm>
 #include <filesystem>
 #include <iostream>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <string>
@@ -41,17 +43,13 @@ void print(const std::vector<std::vector<std::string>>& rows) {
 void write_charts(const std::filesystem::path& folder, const std::vector<RunHistory>& runs, const ReportChoices& choices) {
     make_writable_folder(folder);
     std::vector<NamedChart> charts = run_charts(runs, choices.references);
-    if (choices.scaling) {
-        const std::vector<ScalingPoint> points = scaling_points(runs);
-        charts.push_back({"scaling", scaling_chart(points)});
-        charts.push_back({"efficiency", efficiency_chart(points)});
-    }
+    if (choices.scaling) std::ranges::move(scaling_charts(scaling_points(runs)), std::back_inserter(charts));
     for (const NamedChart& chart : charts) write_atomically(folder / (chart.name + ".svg"), svg_text(chart.chart));
     log_info(concat(charts.size(), " charts: ", folder.string()));
 }
 
 void print_tables(const std::vector<RunHistory>& runs, const ReportChoices& choices) {
-    print(summary_rows(runs));
+    print(summary_rows(runs, choices.prices));
     if (const std::string labels = explain_held_out_labels(runs); !labels.empty()) std::cout << labels << "\n";
     const auto titled = [](const std::string& title, const std::vector<std::vector<std::string>>& rows) {
         std::cout << "\n" << title << "\n\n";
@@ -68,8 +66,6 @@ void print_tables(const std::vector<RunHistory>& runs, const ReportChoices& choi
 void report(const ReportArguments& arguments) {
     ReportChoices choices;
     if (!arguments.target.empty()) choices.target = Target::parse(arguments.target);
-    if (!arguments.prices.empty() && !choices.target)
-        throw ConfigError("--price: needs --target, such as --target held_out_mlm_loss=3.2");
     choices.prices = HourlyPrices::parse(arguments.prices);
     choices.scaling = arguments.scaling;
     for (const std::string& file : arguments.references) choices.references.push_back(read_reference(file));
@@ -100,9 +96,10 @@ void add_report_command(CLI::App& app) {
     command->add_option(
         "--target", arguments->target,
         "KEY=NUMBER, a value of metrics.jsonl: print how long each run took to reach it first, restarts included");
-    command->add_option("--price", arguments->prices,
-                        "Price of an accelerator per hour, such as 2.50 or 2.50EUR: print what reaching the target cost too. "
-                        "RUN=PRICE is for one run; repeat the option for several");
+    command->add_option(
+        "--price", arguments->prices,
+        "Price of an accelerator per hour, such as 2.50 or 2.50EUR: print what each run cost, and reaching the target. "
+        "RUN=PRICE is for one run; repeat the option for several");
     command->add_option("--reference", arguments->references,
                         "A file with the columns step and loss: print and draw this published curve beside the runs' loss");
     command->add_flag("--scaling", arguments->scaling, "Print rates and efficiency of runs on different numbers of accelerators");

@@ -44,6 +44,12 @@ std::optional<Money> HourlyPrices::of(const std::string& accelerator) const {
     return found == of_name_.end() ? of_all_ : found->second;
 }
 
+std::optional<Money> HourlyPrices::cost_of(const RunHistory& run, const Spent& spent) const {
+    std::optional<Money> cost = of(run);
+    if (cost) cost->amount *= spent.accelerator_seconds / 3600;
+    return cost;
+}
+
 void HourlyPrices::require_runs(const std::vector<RunHistory>& runs) const {
     std::vector<std::string> names;
     for (const RunHistory& run : runs) names.push_back(run.name);

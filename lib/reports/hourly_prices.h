@@ -22,6 +22,8 @@ public:
     /// Returns the run's own price, else the one for all runs, else nullopt.
     std::optional<Money> of(const RunHistory& run) const;
     std::optional<Money> of(const std::string& accelerator) const;
+    /// Returns what a part of the run cost; nullopt without a price.
+    std::optional<Money> cost_of(const RunHistory& run, const Spent& spent) const;
     /// @throws ConfigError if a price is for a run that is not in `runs`
     void require_runs(const std::vector<RunHistory>& runs) const;
     /// @throws ConfigError if a price is for an accelerator that is not in `names`

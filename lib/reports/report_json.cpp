@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "reports/scaling.h"
 #include "reports/setting_differences.h"
@@ -10,7 +11,11 @@
 namespace bertpretrain {
 namespace {
 
-nlohmann::ordered_json summary_of(const RunHistory& run) {
+void add_cost(nlohmann::ordered_json& json, const std::optional<Money>& cost) {
+    if (cost) json.update({{"cost", cost->amount}, {"currency", cost->currency}});
+}
+
+nlohmann::ordered_json summary_of(const RunHistory& run, const HourlyPrices& prices) {
     const StepRecord& last = run.metrics.steps.back();
     const Spent spent = spent_until(run, INFINITY);
     nlohmann::ordered_json json = {{"name", run.name},
@@ -33,6 +38,7 @@ nlohmann::ordered_json summary_of(const RunHistory& run) {
     if (run.total_steps > 0) json["total_steps"] = run.total_steps;
     if (!run.held_out.empty()) json["held_out_rows"] = run.held_out;
     if (const auto best = best_held_out_loss(run)) json["best_held_out_mlm_loss"] = *best;
+    add_cost(json, prices.cost_of(run, spent));
     return json;
 }
 
@@ -56,8 +62,7 @@ nlohmann::ordered_json reached_json(const RunHistory& run, const ReportChoices& 
                                    {"sequences", reached->samples},
                                    {"seconds", reached->spent.seconds},
                                    {"accelerator_seconds", reached->spent.accelerator_seconds}};
-    if (const auto price = choices.prices.of(run))
-        json.update({{"cost", price->amount * reached->spent.accelerator_seconds / 3600}, {"currency", price->currency}});
+    add_cost(json, choices.prices.cost_of(run, reached->spent));
     return json;
 }
 
@@ -68,7 +73,7 @@ nlohmann::ordered_json report_json(const std::vector<RunHistory>& runs, const Re
     const std::vector<std::vector<std::string>> differences = setting_differences(runs);
     const std::vector<ScalingPoint> points = scaling_points(runs);
     for (std::size_t i = 0; i < runs.size(); ++i) {
-        nlohmann::ordered_json one = summary_of(runs[i]);
+        nlohmann::ordered_json one = summary_of(runs[i], choices.prices);
         for (std::size_t row = 1; row < differences.size(); ++row)
             one["settings"][differences[row][0]] = setting_json(differences[row][i + 1]);
         one["held_out_curve"] = held_out_curve(runs[i]);
@@ -79,6 +84,7 @@ nlohmann::ordered_json report_json(const std::vector<RunHistory>& runs, const Re
         const auto point =
             std::find_if(points.begin(), points.end(), [&](const ScalingPoint& of) { return of.run == runs[i].name; });
         if (choices.scaling && point != points.end()) one["scaling_efficiency"] = point->efficiency;
+        if (choices.scaling && point != points.end() && point->epoch_seconds > 0) one["epoch_seconds"] = point->epoch_seconds;
         json["runs"].push_back(std::move(one));
     }
     return json;

@@ -105,8 +105,7 @@ std::string figures(const std::vector<NamedChart>& charts) {
 
 std::string scaling_part(const std::vector<RunHistory>& runs) {
     const std::vector<ScalingPoint> points = scaling_points(runs);
-    return concat("<h2>Scaling</h2>\n", table(scaling_rows(points)),
-                  figures({{"scaling", scaling_chart(points)}, {"efficiency", efficiency_chart(points)}}));
+    return concat("<h2>Scaling</h2>\n", table(scaling_rows(points)), figures(scaling_charts(points)));
 }
 
 /// Returns "15 of 400", and how the run ended if it did not finish, with the first line of the cause.
@@ -132,10 +131,11 @@ std::string probe_text(const std::optional<ProbeRecord>& probe) {
 
 }  // namespace
 
-std::vector<std::vector<std::string>> summary_rows(const std::vector<RunHistory>& runs) {
+std::vector<std::vector<std::string>> summary_rows(const std::vector<RunHistory>& runs, const HourlyPrices& prices) {
     const bool probed = std::any_of(runs.begin(), runs.end(), [](const RunHistory& run) { return last_probe(run).has_value(); });
     std::vector<std::vector<std::string>> rows{{"run", "ranks", "steps", "sequences", "mlm loss", "best held-out", "sequences/s",
                                                 "TFLOP/s", "time", "accelerator time", "restarts", "time computing"}};
+    if (!prices.empty()) rows.front().emplace_back("cost");
     if (probed) rows.front().emplace_back("last probe");
     const std::vector<std::string> held_out = best_held_out_texts(runs);
     for (std::size_t i = 0; i < runs.size(); ++i) {
@@ -146,6 +146,7 @@ std::vector<std::vector<std::string>> summary_rows(const std::vector<RunHistory>
                         fixed(last_training_loss(run), 4), held_out[i], fixed(steady_rate(run), 2), fixed(steady_tflops(run), 3),
                         duration_text(spent.seconds), duration_text(spent.accelerator_seconds), std::to_string(run.restarts()),
                         fixed(100 * time_shares(run).utilisation(), 1) + " %"});
+        if (!prices.empty()) rows.back().push_back(cost_text(prices.cost_of(run, spent)));
         if (probed) rows.back().push_back(probe_text(last_probe(run)));
     }
     return rows;
@@ -156,7 +157,7 @@ std::string report_page(const std::vector<RunHistory>& runs, const ReportChoices
     page << "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
          << "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\"><title>Training report</title><style>"
          << style << "</style></head><body>\n<h1>Training report</h1>\n"
-         << table(summary_rows(runs)) << note(explain_held_out_labels(runs)) << flags(runs);
+         << table(summary_rows(runs, choices.prices)) << note(explain_held_out_labels(runs)) << flags(runs);
     if (const auto rows = shortened_rows(setting_differences(runs)); rows.size() > 1)
         page << "<h2>Settings that differ</h2>\n" << table(rows);
     if (choices.target)

@@ -19,8 +19,8 @@ struct ReportChoices {
 };
 
 /// Returns a header row, then a row per run: ranks, steps, losses (the lowest held-out one of several runs is marked), rate,
-/// durations, restarts, time computing.
-std::vector<std::vector<std::string>> summary_rows(const std::vector<RunHistory>& runs);
+/// durations, restarts, time computing, and the cost where there are prices.
+std::vector<std::vector<std::string>> summary_rows(const std::vector<RunHistory>& runs, const HourlyPrices& prices = {});
 
 /// Returns a self-contained HTML page that needs no network: a summary of each run, causes of low utilisation, and all charts.
 /// Follows the browser's preference for light or dark colors.

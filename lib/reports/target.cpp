@@ -96,6 +96,10 @@ bool is_measured(const RunHistory& run, const Target& target) {
     return has_key(run.metrics.steps, target.key) || has_key(run.metrics.evaluations, target.key);
 }
 
+std::string cost_text(const std::optional<Money>& cost) {
+    return cost ? concat(fixed(cost->amount, 4), " ", cost->currency) : "-";
+}
+
 std::vector<std::vector<std::string>> target_rows(const std::vector<RunHistory>& runs, const Target& target,
                                                   const HourlyPrices& prices) {
     std::vector<std::vector<std::string>> rows{{"run", "step", "sequences", "hours", "accelerator-hours", "restarts", "cost",
@@ -111,14 +115,12 @@ std::vector<std::vector<std::string>> target_rows(const std::vector<RunHistory>&
         }
         const double hours = reached->spent.accelerator_seconds / 3600;
         if (!first_hours) first_hours = hours;
-        std::optional<Money> cost = prices.of(run);
-        if (cost) cost->amount *= hours;
+        const std::optional<Money> cost = prices.cost_of(run, reached->spent);
         if (!first_cost) first_cost = cost;
         const bool comparable = cost && cost->currency == first_cost->currency && first_cost->amount > 0;
         rows.push_back({run.name, with_thousands(reached->step), with_thousands(reached->samples),
                         fixed(reached->spent.seconds / 3600, 4), fixed(hours, 4), std::to_string(reached->spent.restarts),
-                        cost ? concat(fixed(cost->amount, 4), " ", cost->currency) : "-",
-                        *first_hours > 0 ? fixed(hours / *first_hours, 3) : "-",
+                        cost_text(cost), *first_hours > 0 ? fixed(hours / *first_hours, 3) : "-",
                         comparable ? fixed(cost->amount / first_cost->amount, 3) : "-"});
     }
     return rows;

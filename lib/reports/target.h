@@ -33,6 +33,9 @@ std::optional<Reached> first_reached(const RunHistory& run, const Target& target
 /// Returns whether the run's metrics have the target's key at all.
 bool is_measured(const RunHistory& run, const Target& target);
 
+/// Returns "1.2500 USD"; "-" without a cost.
+std::string cost_text(const std::optional<Money>& cost);
+
 /// Returns a header row, then a row per run: step ("not reached", or "not measured"), sequences, hours, accelerator-hours,
 /// restarts, cost, and accelerator-hours and cost as multiples of those of the first run that reached the target ("-" for costs
 /// in different currencies).

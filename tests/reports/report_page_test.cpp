@@ -74,7 +74,7 @@ TEST_CASE("a report is one page with a chart of every measurement, and needs no 
           "grad_norm", "sequences_per_second", "mfu", "device_utilization", "memory", "data_wait", "exposed_communication",
           "scaling", "efficiency", "device_rank_utilization", "device_temperature"})
         CHECK(count(page, concat("<figure id=\"", chart, "\">")) == 1);
-    CHECK(count(page, "<svg") == 17);
+    CHECK(count(page, "<svg") == 18);
     CHECK(page.find(">restart<") != std::string::npos);
     CHECK(page.find("class=\"flag\"") != std::string::npos);
     CHECK(page.find("prefers-color-scheme:dark") != std::string::npos);

@@ -1,6 +1,8 @@
 #include "reports/target.h"
 
 #include "core/error.h"
+#include "core/strings.h"
+#include "reports/report_page.h"
 #include "reports/sample_run.h"
 #include "reports/scaling.h"
 #include "support/catch.h"
@@ -49,6 +51,10 @@ TEST_CASE("each run may have its own price, and costs are compared in one curren
     CHECK(mixed[1][6].ends_with(" EUR"));
     CHECK(mixed[2][6].ends_with(" USD"));
     CHECK(mixed[2][8] == "-");
+    const auto whole = summary_rows(runs, HourlyPrices::parse({"fast=3600EUR"}));  // a EUR per second
+    CHECK(whole[0].back() == "cost");
+    CHECK(whole[1].back() == "-");
+    CHECK(whole[2].back() == cost_text(Money{spent_until(runs[1], INFINITY).accelerator_seconds, "EUR"}));
     CHECK_THROWS_WITH(HourlyPrices::parse({"quick=3"}).require_runs(runs),
                       Catch::Matchers::Contains("--price quick=...: no such run; the runs are: slow, fast"));
     for (const char* text : {"", "x", "slow=", "-1", "0", "2 EUR", "inf", "nan"}) {
@@ -89,6 +95,15 @@ TEST_CASE("a target that its measure cannot have is refused with the unit, and a
     CHECK(target_rows(runs, Target::parse("mlm_loss=0.5"), {})[1][1] == "not reached");
 }
 
+TEST_CASE("the time of an epoch is drawn with the ideal line where all runs record the length of their epochs") {
+    const std::vector<ScalingPoint> points{{"one", 1, 100, 1, 7200}, {"four", 4, 320, 0.8, 2250}};
+    CHECK(scaling_rows(points)[2][4] == duration_text(2250));
+    const NamedChart epochs = scaling_charts(points).at(2);
+    CHECK(epochs.name == "epoch_time");
+    CHECK(epochs.chart.lines[0].points == std::vector<std::pair<double, double>>{{1, 2}, {4, 0.5}});  // ideal, in hours
+    CHECK(epochs.chart.lines[1].points == std::vector<std::pair<double, double>>{{1, 2}, {4, 0.625}});
+}
+
 TEST_CASE("efficiency is the rate per accelerator relative to that of the smallest run") {
     const TemporaryFolder folder;
     write_run(folder / "four", 4, 10, 11, {2.5, 0, 0, 0});
@@ -97,9 +112,11 @@ TEST_CASE("efficiency is the rate per accelerator relative to that of the smalle
     const auto points =
         scaling_points(read_runs({(folder / "four").string(), (folder / "one").string(), (folder / "two").string()}));
     const auto rows = scaling_rows(points);
-    CHECK(rows[1] == std::vector<std::string>{"1", "1.00", "1.00", "100.00 %", "one"});
-    CHECK(rows[2] == std::vector<std::string>{"2", "1.82", "0.91", "90.91 %", "two"});
-    CHECK(rows[3] == std::vector<std::string>{"4", "3.20", "0.80", "80.00 %", "four"});
-    CHECK(scaling_chart(points).lines[0].points.back() == std::pair(4.0, 4.0));
-    CHECK(efficiency_chart(points).lines[0].points.back().second == Approx(80));
+    CHECK(rows[1] == std::vector<std::string>{"1", "1.00", "1.00", "100.00 %", "32.0s", "one"});
+    CHECK(rows[2] == std::vector<std::string>{"2", "1.82", "0.91", "90.91 %", "17.6s", "two"});
+    CHECK(rows[3] == std::vector<std::string>{"4", "3.20", "0.80", "80.00 %", "10.0s", "four"});
+    const std::vector<NamedChart> charts = scaling_charts(points);
+    REQUIRE(charts.size() == 3);
+    CHECK(charts[0].chart.lines[0].points.back() == std::pair(4.0, 4.0));
+    CHECK(charts[1].chart.lines[0].points.back().second == Approx(80));
 }

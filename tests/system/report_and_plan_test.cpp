@@ -32,7 +32,7 @@ TEST_CASE("report makes a page, charts and a table of a real run, and prints the
     CHECK(missing_words(target.out, {"20 of 20", "until held_out_mlm_loss = 6.6", "times the first"}) == "");
     CHECK(target.out.find("not reached") == std::string::npos);
     CHECK(bertpretrain_command("report " + run + " --target grad_norm=1").exit_code == 2);
-    CHECK(bertpretrain_command("report " + run + " --price 1").exit_code == 2);
+    CHECK(missing_words(bertpretrain_command("report " + run + " --price 1EUR").out, {"cost", " EUR"}) == "");
     CHECK(bertpretrain_command("report " + folder.path().string()).exit_code == 3);
 }
 
@@ -46,9 +46,7 @@ TEST_CASE("report --scaling compares runs on 1, 2 and 4 ranks; plan takes a run'
                                                        (folder / "on_2").string() + " " + (folder / "on_4").string());
     CAPTURE(scaling.out, scaling.err);
     CHECK(scaling.exit_code == 0);
-    CHECK(scaling.out.find("100.00 %  on_1") != std::string::npos);
-    CHECK(scaling.out.find("%  on_2") != std::string::npos);
-    CHECK(scaling.out.find("%  on_4") != std::string::npos);
+    CHECK(missing_words(scaling.out, {"100.00 %", "time per epoch", "s  on_1", "s  on_2", "s  on_4"}) == "");
 
     const CommandResult plan = bertpretrain_command("plan " + config.string() + " --fit " + (folder / "on_2").string() +
                                                     " --network mine:1:50 --world-size 1,2 --json");
