@@ -50,7 +50,12 @@ run() {
 }
 # run_ranks SUBCOMMAND...: runs it in a task per rank. --kill-on-bad-exit: when a rank fails, ends the others instead of letting them
 # wait. --wait: lets them report the cause first.
-run_ranks() { run srun --kill-on-bad-exit=1 --wait=60 "${steps_options[@]}" bertpretrain "$@"; }
+# HYPERPOD=yes: on a cluster of SageMaker HyperPod a broken host is replaced and the step starts again.
+run_ranks() {
+  local resumes=()
+  if [[ ${HYPERPOD:-no} == yes ]]; then resumes=(--auto-resume=1); fi
+  run srun "${resumes[@]}" --kill-on-bad-exit=1 --wait=60 "${steps_options[@]}" bertpretrain "$@"
+}
 # The program stops at SIGUSR2 as at SIGTERM. Srun passes SIGUSR2 on to the tasks; at SIGTERM it kills them.
 stop_signal=USR2
 trap 'limit=yes; [[ -z $step ]] || kill -s $stop_signal $step 2>/dev/null || true' USR1

@@ -1,4 +1,5 @@
-"""Fills every manifest of scripts/launch, for hosts with and without GPUs and EFA, and checks it against its API's schema:
+"""Fills every manifest of scripts/launch, for hosts with and without GPUs and EFA, for 2 and 16 hosts of AWS's newer kinds, for a queue
+of Kueue and for HyperPod, and checks it against its API's schema:
 Kubernetes' OpenAPI (kubernetes-validate), Kubeflow's own models (kubeflow-trainer-api, kubeflow-training), AWS's service models
 (botocore), and for eksctl the fields of its published schema that we use. Prints one line per document; exits with 1 if one is refused."""
 import copy
@@ -21,17 +22,18 @@ from kubernetes.client import models as kubernetes_models
 from kubeflow_trainer_api import models as trainer_models
 
 folder = pathlib.Path(__file__).resolve().parents[2] / "scripts/launch"
-kubernetes_version = "1.34"
+kubernetes_version = "1.35"
 aws_requests = {"compute_environment": "batch CreateComputeEnvironment", "job_queue": "batch CreateJobQueue",
                 "job_definition": "batch RegisterJobDefinition", "scheduling_policy": "batch CreateSchedulingPolicy",
                 "launch_template": "ec2 CreateLaunchTemplate", "pipeline_job": "batch SubmitJob"}
 
 
-def fill(file, gpus, adapters):
-    # Hosts with GPUs come from a reservation here, so that those lines are checked too.
-    environment = dict(os.environ, GPUS_PER_NODE=str(gpus), EFA_PER_NODE=str(adapters), USER_DATA="eA==",
-                       CAPACITY_RESERVATION="cr-0123456789abcdef0" if gpus else "", CAPACITY_BLOCK="yes" if gpus else "no")
-    return subprocess.run([folder / "fill.sh", file], env=environment, check=True, capture_output=True, text=True).stdout
+def fill(file, settings):
+    return subprocess.run([folder / "fill.sh", file], env=os.environ | settings, check=True, capture_output=True, text=True).stdout
+
+
+def words_of(settings):
+    return " ".join(f"{name}={value}" for name, value in settings.items())
 
 
 def without_nones(value):
@@ -144,38 +146,70 @@ def refused(document):
     return False
 
 
-def check_kubernetes_files(gpus, adapters):
+def check_kubernetes_files(settings, tries_broken=False):
     for file in sorted([*(folder / "aws_eks").glob("*.yaml"), folder / "monitoring/efa_metrics.yaml"]):
-        for document in yaml.safe_load_all(fill(file, gpus, adapters)):
-            where = f"{file.name}: {document['kind']} ({gpus} GPUs, {adapters} adapters)"
+        for document in yaml.safe_load_all(fill(file, settings)):
+            where = f"{file.name}: {document['kind']} ({words_of(settings)})"
             try:
                 check(document)
                 check_safety(document)
+                check_queue(document, settings.get("QUEUE"))
             except Exception as error:
                 sys.exit(f"{where}: {error}")
-            if not all(refused(copied) for copied in broken(document)):
+            if tries_broken and not all(refused(copied) for copied in broken(document)):
                 sys.exit(f"{where}: the check lets pass what it must not")
             print("valid", where)
 
 
-def check_aws_files(gpus, adapters):
+def check_queue(document, queue):
+    """Checks that all jobs that train, and no others, wait in the queue."""
+    labelled = document["spec"]["jobTemplate"] if document["kind"] == "CronJob" else document
+    trains = document["kind"] in ("TrainJob", "PyTorchJob", "CronJob") or (
+        document["kind"] == "Job" and document["metadata"]["name"] in ("bertpretrain", "bertpretrain-preflight"))
+    found = labelled.get("metadata", {}).get("labels", {}).get("kueue.x-k8s.io/queue-name")
+    if found != (queue if trains else None):
+        raise ValueError(f"waits in the queue {found}")
+
+
+def interfaces_of(adapters):
+    """The card, the device and the type of each interface: one with the host's address, and an adapter per card, which has none."""
+    return [(0, 0, "interface"), *((card, int(card == 0), "efa-only") for card in range(adapters))]
+
+
+def check_aws_files(settings, hosts, adapters):
+    requests = {}
     for name, request_name in aws_requests.items():
         service, operation = request_name.split()
         model = botocore.model.ServiceModel(botocore.loaders.Loader().load_service_model(service, "service-2"))
-        request = json.loads(fill(folder / "aws_batch" / f"{name}.json", gpus, adapters))
+        requests[name] = request = json.loads(fill(folder / "aws_batch" / f"{name}.json", settings))
         shape = model.operation_model(operation).input_shape
-        where = f"{name}.json: {operation} ({gpus} GPUs, {adapters} adapters)"
+        where = f"{name}.json: {operation} ({words_of(settings)})"
         report = botocore.validate.ParamValidator().validate(request, shape)
         if report.has_errors():
             sys.exit(f"{where}: {report.generate_report()}")
         if not botocore.validate.ParamValidator().validate(dict(request, notAField=1), shape).has_errors():
             sys.exit(f"{where}: the check lets pass what it must not")
-        interfaces = request.get("LaunchTemplateData", {}).get("NetworkInterfaces", [])
-        if name == "launch_template" and [i["InterfaceType"] for i in interfaces] != (["efa"] * adapters or ["interface"]):
-            sys.exit(f"{where}: has the interfaces {interfaces}")
         print("valid", where)
+    interfaces = [(one["NetworkCardIndex"], one["DeviceIndex"], one["InterfaceType"])
+                  for one in requests["launch_template"]["LaunchTemplateData"]["NetworkInterfaces"]]
+    if interfaces != interfaces_of(adapters):
+        sys.exit(f"launch_template.json ({words_of(settings)}): has the interfaces {interfaces}")
+    limit = requests["compute_environment"]["computeResources"]["maxvCpus"]
+    if limit < hosts * vcpus.get(settings.get("INSTANCE_TYPE"), 0):
+        sys.exit(f"compute_environment.json ({words_of(settings)}): {limit} vCPUs do not hold {hosts} hosts")
 
 
+vcpus = {"p5.48xlarge": 192, "p5en.48xlarge": 192, "p6-b200.48xlarge": 192}
+# Hosts with GPUs come from a reservation here, so that those lines are checked too.
+reservation = {"CAPACITY_RESERVATION": "cr-0123456789abcdef0", "CAPACITY_BLOCK": "yes"}
 for gpus, adapters in itertools.product((8, 0), (4, 0)):
-    check_kubernetes_files(gpus, adapters)
-    check_aws_files(gpus, adapters)
+    settings = {"GPUS_PER_NODE": str(gpus), "EFA_PER_NODE": str(adapters), "USER_DATA": "eA=="} | (reservation if gpus else {})
+    check_kubernetes_files(settings, tries_broken=True)
+    check_aws_files(settings, 2, adapters)
+for (kind, adapters), hosts in itertools.product({"p5en.48xlarge": 16, "p6-b200.48xlarge": 8}.items(), (2, 16)):
+    settings = {"INSTANCE_TYPE": kind, "NODES": str(hosts), "USER_DATA": "eA=="}
+    check_kubernetes_files(settings)
+    check_aws_files(settings, hosts, adapters)
+check_aws_files({"INSTANCE_TYPE": "p5.48xlarge", "NODES": "40", "USER_DATA": "eA=="}, 40, 32)
+check_kubernetes_files({"QUEUE": "team-a"})
+check_kubernetes_files({"QUEUE": "team-a", "HYPERPOD": "yes"})

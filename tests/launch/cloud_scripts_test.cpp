@@ -62,9 +62,10 @@ TEST_CASE(
     INFO(result.err << clouds.calls());
     CHECK(result.exit_code == 0);
     const std::string calls = clouds.calls();
-    for (int card = 0; card < 4; ++card)
-        CHECK(has(calls, concat("{\"NetworkCardIndex\": ", card, ", \"DeviceIndex\": ", card > 0 ? 1 : 0,
-                                ", \"InterfaceType\": \"efa\", \"Groups\": [\"sg-7\"]")));
+    CHECK(has(calls, "{\"NetworkCardIndex\": 0, \"DeviceIndex\": 0, \"InterfaceType\": \"interface\", \"Groups\": [\"sg-7\"]"));
+    for (int card = 0; card < 32; ++card)  // of p5.48xlarge
+        CHECK(has(calls, concat("{\"NetworkCardIndex\": ", card, ", \"DeviceIndex\": ", card > 0 ? 0 : 1,
+                                ", \"InterfaceType\": \"efa-only\", \"Groups\": [\"sg-7\"]")));
     CHECK(has(calls, "\"schedulingPolicyArn\": \"arn:policy7\""));
     CHECK(calls.find("create-launch-template ") < calls.find("create-compute-environment"));
     const std::size_t from = calls.find("\"UserData\": \"") + 13;

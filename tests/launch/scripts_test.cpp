@@ -50,6 +50,71 @@ TEST_CASE("a variable that is already set has precedence over parameters.sh") {
           "a: mine\n");
 }
 
+TEST_CASE("hosts of an unknown kind need their numbers, and HyperPod a namespace that it looks at") {
+    const std::string fill = (launch / "fill.sh").string() + " " + (launch / "aws_eks/pytorchjob.yaml").string();
+    const CommandResult unknown = run_command("INSTANCE_TYPE=p9.big GPUS_PER_NODE=8 " + fill);
+    CHECK(unknown.exit_code == 2);
+    CHECK(has(unknown.err, "INSTANCE_TYPE=p9.big is not a known one, and EFA_PER_NODE is not set"));
+    CHECK(
+        run_command(
+            "INSTANCE_TYPE=p9.big GPUS_PER_NODE=8 EFA_PER_NODE=0 VCPUS_PER_NODE=9 CPUS_PER_NODE=8 MEMORY_GIB_PER_NODE=9 " + fill)
+            .exit_code == 0);
+    const CommandResult elsewhere = run_command("HYPERPOD=yes NAMESPACE=team " + fill);
+    CHECK(elsewhere.exit_code == 2);
+    CHECK(has(elsewhere.err, "NAMESPACE=team"));
+    const std::string job = run_command("HYPERPOD=yes " + fill).out;
+    for (const char* words : {"namespace: hyperpod-bertpretrain", "enable-job-auto-resume: \"true\"", "restartPolicy: OnFailure",
+                              "node-health-status: Schedulable"})
+        CHECK(has(job, words));
+}
+
+TEST_CASE("prepare_data makes shards of every format that the program reads, and of shards that are there already") {
+    const TemporaryFolder folder;
+    const std::string python =
+        concat(PYTHON
+               " -c 'import sys, yaml; "
+               "print(next(yaml.safe_load_all(sys.stdin))[\"spec\"][\"template\"][\"spec\"][\"containers\"][0][\"args\"][0])'");
+    std::string script =
+        run_command((launch / "fill.sh").string() + " " + (launch / "aws_eks/prepare_data.yaml").string() + " | " + python).out;
+    if (script.empty()) SKIP_TEST(skip::no_oracle, "no Python with PyYAML");
+    const auto replace = [&](const std::string& from, const std::string& to) {
+        script = std::regex_replace(script, std::regex(from), to);
+    };
+    replace("/shared", (folder / "shared").string());
+    replace("--shards 256", "--shards 2");
+    replace("--size 30522", "--size 400");
+    write_text(folder / "script", script);
+    fs::create_directories(folder / "shared/incoming");
+    fs::create_directory(folder / "text");
+    std::string records;
+    for (int i = 0; i < 200; ++i) {
+        std::string text;
+        for (int word = 0; word < 120; ++word)
+            text += concat(word % 12 == 0 ? "Word" : " word", static_cast<char>('a' + i * 7 % 26),
+                           static_cast<char>('a' + word % 26), word % 12 == 11 ? ". " : "");
+        records += concat("{\"body\": \"", text, "\"}\n");
+    }
+    write_text(folder / "text/a.jsonl", records);
+    const auto run = [&](const std::string& text) {
+        return run_command(concat("PATH=", PROGRAM_FOLDER, ":$PATH TEXT=", text,
+                                  " TEXT_OPTIONS=\"--text-field body\" VOCABULARY_FROM= bash -eu ",
+                                  (folder / "script").string()));
+    };
+    const CommandResult made = run((folder / "text").string());
+    INFO(made.err);
+    CHECK(made.exit_code == 0);
+    for (const char* shards : {"shards", "shards_512"}) CHECK(fs::exists(folder / "shared" / shards / "manifest.json"));
+    write_text(folder / "shared/incoming/vocab.txt", "[PAD]\n");
+    const CommandResult mixed = run("s3://my-bucket/wikipedia/");
+    CHECK(mixed.exit_code == 2);
+    CHECK(has(mixed.err, "set VOCABULARY"));
+    fs::remove(folder / "shared/incoming/vocab.txt");
+    for (const auto& entry : fs::directory_iterator(folder / "shared/shards")) fs::copy(entry.path(), folder / "shared/incoming");
+    fs::remove_all(folder / "shared/shards");
+    CHECK(run("s3://my-bucket/wikipedia/").exit_code == 0);  // shards are moved; nothing is read from the address
+    CHECK(fs::exists(folder / "shared/shards/manifest.json"));
+}
+
 TEST_CASE("every create script has a delete script, which asks first") {
     for (const fs::path& file : files_below(launch, ".sh")) {
         const std::string name = file.filename().string();
@@ -154,6 +219,14 @@ TEST_CASE("a Batch job is registered and submitted with the values and the numbe
               "submit-job --region us-east-1 --job-name large --job-queue bertpretrain --share-identifier default "
               "--job-definition arn:7"));
     CHECK(has(clouds.calls(), "numNodes=8"));
+}
+
+TEST_CASE("a Batch job that its compute environment could never start is refused") {
+    const StandIns clouds("case $command in *register-job-definition*) echo arn:7 ;; *maxvCpus*) echo 3072 ;; esac");
+    CHECK(run_command(concat("NODES=16 ", clouds.command("aws_batch/submit.sh"))).exit_code == 0);
+    const CommandResult refused = run_command(concat("NODES=17 ", clouds.command("aws_batch/submit.sh")));
+    CHECK(refused.exit_code == 2);
+    CHECK(has(refused.err, "maxvCpus=3264"));
 }
 
 TEST_CASE("a round of the production loop is a Batch job of the same definition, with another command") {

@@ -8,6 +8,15 @@ cd "$(dirname "$0")/../../.."
 source scripts/launch/parameters.sh
 kind=${1:-train}
 [[ $kind =~ ^(train|pipeline)$ ]] || { echo "submit: expected train or pipeline, found '$kind'" >&2; exit 2; }
+# Batch would let a job wait for ever that needs more than its compute environment may start.
+most=$(aws batch describe-compute-environments --region "$AWS_REGION" --compute-environments "$BATCH_NAME" \
+  --query 'computeEnvironments[0].computeResources.maxvCpus' --output text)
+if [[ $most =~ ^[0-9]+$ ]] && ((NODES * VCPUS_PER_NODE > most)); then
+  echo "submit: NODES=$NODES hosts of $VCPUS_PER_NODE vCPUs (INSTANCE_TYPE=$INSTANCE_TYPE) need $((NODES * VCPUS_PER_NODE)), but the compute" \
+    "environment $BATCH_NAME may start $most, so the job would wait for ever. Raise its limit:" \
+    "aws batch update-compute-environment --compute-environment $BATCH_NAME --compute-resources maxvCpus=$((NODES * VCPUS_PER_NODE))" >&2
+  exit 2
+fi
 filled=$(mktemp)
 trap 'rm "$filled"' EXIT
 scripts/launch/fill.sh scripts/launch/aws_batch/job_definition.json >"$filled"
