@@ -138,7 +138,7 @@ TEST_CASE("stop.sh lets the ranks save, and leaves the pods with their logs") {
     CHECK_FALSE(has(calls, "delete pods --selector app=bertpretrain-run --field-selector status.phase=Running"));
 }
 
-TEST_CASE("the comparison of EFA adapters trains with each number, and prints rate and time of an epoch") {
+TEST_CASE("the comparison of EFA adapters prints transport and bandwidths of the preflight, the rate and the time of an epoch") {
     const TemporaryFolder folder;
     for (const int adapters : {0, 4}) {
         const auto run = folder / concat("x_efa_", adapters);
@@ -149,6 +149,17 @@ TEST_CASE("the comparison of EFA adapters trains with each number, and prints ra
         write_text(run / "metrics.jsonl", lines);
         write_text(run / "events.jsonl", "{\"event\":\"start\",\"samples_per_epoch\":14400}\n");
     }
+    // What a preflight prints
+    write_text(
+        folder / "preflight",
+        "# all_reduce\n"
+        "#       size         count      type   redop    root     time   algbw   busbw #wrong     time   algbw   busbw #wrong\n"
+        "        1024           256     float     sum      -1   100.00   30.00   41.00      0    90.00   30.00   38.50      0\n"
+        "        2048           512     float     sum      -1   100.00   30.00   55.00      0    90.00   30.00   60.25      0\n"
+        "# Avg bus bandwidth    : 48.69\n#\n# broadcast\n"
+        "        2048           512     float     sum      -1   100.00   30.00   99.00      0    90.00   30.00   99.25      0\n"
+        "# Avg bus bandwidth    : 99.1\n"
+        "ok      transport, ranks 0-15: efa (rdmap0s6 efa, rdmap1s6 efa)\n");
     // Runs the pod's command here, on the runs' folder
     write_text(folder / "pod.py",
                "import json, subprocess, sys\n"
@@ -157,14 +168,17 @@ TEST_CASE("the comparison of EFA adapters trains with each number, and prints ra
                "subprocess.run([sys.executable] + parts, check=True)\n");
     const StandIns clouds(concat(keep_requests,
                                  "case $command in *'get trainjob'*|*'get job'*) echo Complete ;;\n"
+                                 "*'logs --selector batch'*) cat '",
+                                 (folder / "preflight").string(),
+                                 "' ;;\n"
                                  "*'run bertpretrain-efa'*) while [[ $1 != --overrides ]]; do shift; done\n" PYTHON " ",
                                  (folder / "pod.py").string(), " \"$2\" ", folder.path().string(), " ;; esac"));
     const CommandResult result =
         run_command(concat("RUN=x ADAPTERS='0 4' ", clouds.command("aws_eks/efa_comparison.sh"), " </dev/null"));
     INFO(result.out << result.err << clouds.calls());
     CHECK(result.exit_code == 0);
-    CHECK(has(result.out, "0           4.0             1.00"));
-    CHECK(has(result.out, "4          40.0             0.10"));
+    CHECK(has(result.out, "0         efa         48.69         60.25          4.0             1.00"));
+    CHECK(has(result.out, "4         efa         48.69         60.25         40.0             0.10"));
     const std::string calls = clouds.calls();
     CHECK(calls.find("vpc.amazonaws.com/efa: 4") > calls.find("kind: TrainJob"));
     CHECK(has(calls, "--require-transport efa"));
