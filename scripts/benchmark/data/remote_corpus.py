@@ -203,7 +203,7 @@ def main():
         whole.run(*command(remote, folder / "whole"))
         results = [report("S3, one process", whole, folder / "whole", expected)]
         killed, source, kills = Measure(environment), random.Random(3), 0
-        while not killed.run(*command(remote, folder / "killed"), kill_after=source.uniform(0, whole.seconds) if kills < KILLS else None):
+        while not killed.run(*command(remote, folder / "killed"), kill_after=source.uniform(0, whole.seconds / 4) if kills < KILLS else None):
             kills += 1
         results.append(report(f"S3, one process, killed {kills} times", killed, folder / "killed", expected))
         parts = Measure(environment)

@@ -5,6 +5,7 @@ times are less noisy. If that is above LIMIT too, the row is marked, and the exi
 import argparse
 import bz2
 import concurrent.futures
+import functools
 import gzip
 import html
 import json
@@ -60,11 +61,14 @@ def drawn(alphabet, separator="", longest=1):
     """Returns size -> random words of an alphabet."""
     def make(size):
         draw = random.Random(5)
-        words, written = [], 0
+        blocks, written = [], 0
         while written < size:
-            words.append("".join(draw.choices(alphabet, k=draw.randint(1, longest))))
-            written += len(words[-1].encode()) + len(separator.encode())
-        return separator.join(words)
+            count = min(1000, 1 + (size - written) // (longest + len(separator)))
+            words = draw.choices(alphabet, k=count) if longest == 1 else [
+                "".join(draw.choices(alphabet, k=draw.randint(1, longest))) for _ in range(count)]
+            blocks.append(separator.join(words))
+            written += len(blocks[-1].encode()) + len(separator.encode())
+        return separator.join(blocks)
     return make
 
 
@@ -287,6 +291,13 @@ def all_texts(tokenizers):
     return texts
 
 
+@functools.lru_cache(maxsize=24)
+def content_of(make, size):
+    """Returns the bytes of a text; several commands use the same ones."""
+    content = make(size)
+    return content if isinstance(content, bytes) else content.encode()
+
+
 def limit_time():
     resource.setrlimit(resource.RLIMIT_CPU, (TIMEOUT, TIMEOUT))
 
@@ -325,8 +336,7 @@ def measure(text, sizes, repeats):
 
         def seconds_of(size):
             source = folder / ("text" + end)
-            content = make(size)
-            source.write_bytes(content if isinstance(content, bytes) else content.encode())
+            source.write_bytes(content_of(make, size))
             runs = [user_seconds(command, source, folder) for _ in range(repeats)]
             return None if any(seconds is None for seconds, _ in runs) else min(seconds for seconds, _ in runs), runs[-1][1]
 
