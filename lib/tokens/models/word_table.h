@@ -1,6 +1,7 @@
 #pragma once
 // A hash table of word counts in two arrays, because lookups take most of the time to count a corpus.
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -26,6 +27,13 @@ public:
     }
     /// Returns the number of distinct words.
     std::size_t size() const { return size_; }
+    /// Returns how many slots the slowest lookup of a word reads.
+    std::size_t longest_search() const {
+        std::size_t longest = 0;
+        for (std::size_t i = 0; i < slots_.size(); ++i)
+            if (slots_[i].count != 0) longest = std::max(longest, ((i - first_slot(slots_[i].hash)) & (slots_.size() - 1)) + 1);
+        return longest;
+    }
 
     /// Calls visit(word, count) for each word, in no particular order.
     template <class Visit>
@@ -43,10 +51,16 @@ private:
 
     std::string_view word_of(const Slot& slot) const { return std::string_view(bytes_).substr(slot.begin, slot.size); }
 
+    /// Depends on all bits of the hash, because a caller may divide words among tables by some of them.
+    std::size_t first_slot(std::uint64_t hash) const {
+        const std::uint64_t product = hash * 0x9E3779B97F4A7C15;
+        return (product ^ product >> 32) & (slots_.size() - 1);
+    }
+
     /// Returns the word's slot, or the free slot to insert it into.
     std::size_t slot_of(std::string_view word, std::uint64_t hash) const {
         const std::size_t mask = slots_.size() - 1;
-        std::size_t i = hash & mask;
+        std::size_t i = first_slot(hash);
         while (slots_[i].count != 0 && (slots_[i].hash != hash || word_of(slots_[i]) != word)) i = (i + 1) & mask;
         return i;
     }
