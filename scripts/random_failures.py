@@ -129,8 +129,8 @@ def fail_once(options, number, duration, expected):
         codes = run.wait(range(options.ranks), FIRST_TIMEOUT + LEAVE)
         good = codes == [0] * options.ranks
     else:
-        # A rank that is killed is noticed by its connections, at once.
-        notice = 0 if kind == "kill" else FIRST_TIMEOUT if step == 0 else SAVING if step >= STEPS - 1 else TIMEOUT
+        # A rank that is killed is noticed by its connections, at once; before it has any, the others wait for it as for a late host.
+        notice = FIRST_TIMEOUT if step == 0 else 0 if kind == "kill" else SAVING if step >= STEPS - 1 else TIMEOUT
         codes = run.wait(others, notice + LEAVE)
         # A rank whose work was complete before the failure ends with 0.
         good = all(code == LOST_PEER or (code == 0 and step >= STEPS - 1) for code in codes)
