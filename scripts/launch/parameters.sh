@@ -104,7 +104,7 @@ else
   : "${NODE_LABEL:=bertpretrain/role: worker}" "${RESTART_POLICY:=ExitCode}"
 fi
 # The network interfaces of a host for its launch template, as AWS advises: the first has the host's address, and each network card has an
-# EFA adapter, which needs none
+# EFA adapter, which needs none.  interface CARD DEVICE TYPE
 interface() {
   printf '{"NetworkCardIndex": %d, "DeviceIndex": %d, "InterfaceType": "%s", "Groups": ["%s"], "DeleteOnTermination": true}' \
     "$1" "$2" "$3" "$SECURITY_GROUP"
