@@ -249,7 +249,8 @@ TEST_CASE("sums that another division of the ranks into nodes adds in another or
     CHECK(audit_json(folder / "run", 0, "--local-ranks 4").at("verdict") == "within_bound");
 }
 
-TEST_CASE("a checkpoint that only one rank's host sees damaged is not used by any rank, and is reported with that rank") {
+TEST_CASE(
+    "a checkpoint that only one rank's host sees damaged or lacks is not used by any rank, and is reported with that rank") {
     NEEDS_TRAIN();
     const TemporaryFolder folder;
     const fs::path config = write_experiment(folder, {{"schedule", {{"total_steps", 9}}}});
@@ -259,17 +260,19 @@ TEST_CASE("a checkpoint that only one rank's host sees damaged is not used by an
     std::string bytes = read_text(model);
     bytes.at(bytes.size() / 2) ^= 1;
     write_text(model, bytes);
+    fs::remove_all(folder / "other/checkpoints/step_00000003");
     const int port = free_port();
     const auto start = [&](int rank, const std::string& run) {
         return std::make_unique<Process>(concat("env OMP_NUM_THREADS=1 RANK=", rank, " WORLD_SIZE=2 LOCAL_RANK=", rank,
                                                 " LOCAL_WORLD_SIZE=2 MASTER_ADDR=127.0.0.1", " MASTER_PORT=", port,
                                                 " sh -c 'exec ", train_program, " audit ", (folder / run).string(),
-                                                " --steps 6:8 --json > ", (folder / ("audit_of_" + run)).string(), "'"));
+                                                " --steps 5:8 --json > ", (folder / ("audit_of_" + run)).string(), "'"));
     };
     const auto first = start(0, "run"), second = start(1, "other");
     CHECK(second->wait() == 6);
     CHECK(first->wait() == 6);
     const json audit = json::parse(read_text(folder / "audit_of_run"));
+    CHECK(audit.at("stretches")[0].at("from") == 0);
     CHECK(steps_with(audit, "different") == std::vector<std::int64_t>{6});
     CHECK(missing_words(what_of(audit, 6), {"on rank 1: ", "other/checkpoints/step_00000006/model.pt", "damaged"}) == "");
 }

@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <random>
+#include <sstream>
 
 #include "checkpoint/checkpoint_files.h"
 #include "checkpoint/checkpoint_reader.h"
@@ -28,13 +29,22 @@ using Steps = std::pair<std::int64_t, std::int64_t>;  ///< the first and last of
 /// The kept checkpoints of a run. Each is verified once, when it is needed.
 class KeptCheckpoints {
 public:
-    explicit KeptCheckpoints(const RunPaths& run) {
-        for (const auto& [step, folder] : CheckpointStore(run.checkpoints()).all()) folders_[step] = folder;
+    explicit KeptCheckpoints(const RunPaths& run) : checkpoints_(run.checkpoints()) {
+        for (const auto& [step, folder] : CheckpointStore(checkpoints_).all()) folders_[step] = folder;
     }
 
-    /// From now on what one rank finds damaged is damaged on all, so that all replay from the same step; `ranks` must outlive
-    /// this.
-    void agree_with(ControlGroup& ranks) { ranks_ = &ranks; }
+    /// From now on what one rank finds damaged or missing is so on all, so that all replay from the same step; `ranks` must
+    /// outlive this.
+    void agree_with(ControlGroup& ranks) {
+        ranks_ = &ranks;
+        std::string own;
+        for (const auto& [step, folder] : folders_) own += folder.filename().string() + "\n";
+        for (const std::string& names : ranks.all_gather_texts(own)) {
+            std::istringstream lines(names);
+            for (std::string name; std::getline(lines, name);)
+                if (const auto step = step_of_folder_name(name)) folders_.try_emplace(*step, checkpoints_ / name);
+        }
+    }
 
     std::int64_t last_step() const { return folders_.empty() ? 0 : folders_.rbegin()->first; }
 
@@ -76,6 +86,7 @@ private:
         opened.reader.reset();
     }
 
+    std::filesystem::path checkpoints_;
     ControlGroup* ranks_ = nullptr;
     std::map<std::int64_t, std::filesystem::path> folders_;
     std::map<std::int64_t, Opened> opened_;
