@@ -25,6 +25,8 @@ is_expected() {
   case "$1" in
     "no shared data") [[ ! -e ../shared/data ]] ;;
     "no GPU") [[ ${CUDA_VISIBLE_DEVICES-unset} =~ ^(-1)?$ ]] || ! has_gpu ;;
+    "no fp8 instructions")
+      ! nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null | awk '$1 >= 8.9 { found = 1 } END { exit !found }' ;;
     "a GPU") [[ -e /dev/nvidiactl ]] ;;
     "no baseline instructions" | "no reference instructions") false ;;
     "no avx2 instructions") ! has_flag avx2 ;;

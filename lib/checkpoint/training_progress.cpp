@@ -1,5 +1,6 @@
 #include "checkpoint/training_progress.h"
 
+#include <algorithm>
 #include <string_view>
 
 #include "checkpoint/checkpoint_files.h"
@@ -43,6 +44,15 @@ public:
         if (found == nullptr) return;
         if (!found->is_object()) refuse(key, *found, "an object");
         value = *found;
+    }
+    void magnitudes(const char* key, std::vector<double>& value) const {
+        const nlohmann::json* found = find(key);
+        if (found == nullptr) return;
+        const bool is_list = found->is_array() && std::all_of(found->begin(), found->end(), [](const nlohmann::json& one) {
+                                 return one.is_number() && one.get<double>() >= 0;
+                             });
+        if (!is_list) refuse(key, *found, "a list of numbers of at least 0");
+        value = found->get<std::vector<double>>();
     }
     void require(const char* key) const {
         if (find(key) == nullptr) throw CheckpointError(concat(file_.string(), ": damaged: it has no \"", key, "\""));
@@ -102,6 +112,7 @@ nlohmann::json TrainingProgress::to_json() const {
         json["mixture"].push_back({{"first_sample", part.first_sample}, {"shares", part.shares}});
     if (!cpu_products.is_null()) json["cpu_products"] = cpu_products;
     if (!gpu_kernels.is_null()) json["gpu_kernels"] = gpu_kernels;
+    if (!fp8_magnitudes.empty()) json["fp8_magnitudes"] = fp8_magnitudes;
     return json;
 }
 
@@ -134,6 +145,7 @@ TrainingProgress TrainingProgress::read(const nlohmann::json& json, const std::f
     if (const auto* parts = members.find("mixture")) progress.mixture = read_mixture(members, *parts);
     members.object("cpu_products", progress.cpu_products);
     members.object("gpu_kernels", progress.gpu_kernels);
+    members.magnitudes("fp8_magnitudes", progress.fp8_magnitudes);
     return progress;
 }
 

@@ -38,6 +38,7 @@ struct TrainingProgress {
     std::vector<MixturePart> mixture;                ///< BatchLoader::mixture(); empty with one source
     nlohmann::json cpu_products;                     ///< choose_matmul_libraries(); null: no choice was made
     nlohmann::json gpu_kernels;                      ///< choose_kernels(); null: there was nothing to choose
+    std::vector<double> fp8_magnitudes;              ///< Fp8Scales::state(); empty: matmuls are not in fp8
 
     /// Returns the number of updates in the moments, without skipped ones: the exponent of their bias correction.
     std::int64_t moment_updates() const { return updates_before + step - skipped_updates; }

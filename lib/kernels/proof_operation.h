@@ -16,6 +16,8 @@ struct ProofShape {
     at::ScalarType compute_dtype = at::kBFloat16;
     bool is_gated = false, is_rotary = false;  ///< whether the model has gated activations and rotary positions
     std::int64_t window = 0;                   ///< of attention in some layers; 0: in none
+    at::ScalarType residual_dtype = at::kFloat;
+    bool fp8_matmuls = false;
 };
 
 /// One result of an operation and its maximum relative error; an undefined tensor is a result too.

@@ -29,27 +29,29 @@ ProofResult rounded(const char* name, const at::Tensor& value) {
 /// Dropout, residual and LayerNorm; without `out` only LayerNorm.
 ProofComputation norm(ProofInputs in, bool has_out) {
     const std::int64_t T = in.tokens(), H = in.shape.hidden;
-    const at::ScalarType compute_dtype = in.shape.compute_dtype;
+    const at::ScalarType compute_dtype = in.shape.compute_dtype, residual_dtype = in.shape.residual_dtype;
     const at::Tensor out = has_out ? in.normal({T, H}, compute_dtype) : at::Tensor(),
                      bias = has_out ? in.normal({H}) : at::Tensor();
-    const at::Tensor residual = in.normal({T, H}), d_normed = in.normal({T, H}, compute_dtype), d_fp32 = in.normal({T, H}),
-                     d_sum = in.normal({T, H});
+    const at::Tensor residual = in.normal({T, H}, residual_dtype), d_normed = in.normal({T, H}, compute_dtype),
+                     d_residual = in.normal({T, H}, residual_dtype), d_sum = in.normal({T, H}, residual_dtype);
     const NormParameters parameters{in.normal({H}) + 1, in.normal({H})};
     const Dropout dropout = in.dropout(has_out ? dropout_probability : 0, Purpose::hidden_dropout);
     const RowKeys rows = in.rows();
+    const double of_sum =
+        bound_of(residual_dtype);  // of what is computed from the sum, of which kernels may round elements differently
     return [=](const KernelSet& set) -> Results {
-        const NormResult forward =
-            set.functions.dropout_residual_norm({out, bias, residual, parameters, 1e-12, dropout, rows, compute_dtype, true});
+        const NormResult forward = set.functions.dropout_residual_norm(
+            {out, bias, residual, parameters, 1e-12, dropout, rows, compute_dtype, true, residual_dtype});
         const NormParameters d_parameters{in.zeros({H}), in.zeros({H})};
         const at::Tensor d_bias = has_out ? in.zeros({H}) : at::Tensor();
         const NormGradients gradients = set.functions.dropout_residual_norm_backward(
-            {d_normed, d_fp32, d_sum, forward, parameters, dropout, rows, compute_dtype, d_parameters, d_bias});
+            {d_normed, d_residual, d_sum, forward, parameters, dropout, rows, compute_dtype, d_parameters, d_bias});
         return {rounded("the sum", forward.sum_TH),
                 rounded("the output", forward.normed_TH),
-                rounded("the output in fp32", forward.normed_fp32_TH),
+                {"the output in fp32", forward.normed_fp32_TH, of_sum},
                 rounded("the gradient of the sum", gradients.sum_TH),
                 rounded("the gradient of the input", gradients.out_TH),
-                rounded("the gradient of LayerNorm's weight", d_parameters.weight_H),
+                {"the gradient of LayerNorm's weight", d_parameters.weight_H, of_sum},
                 rounded("the gradient of LayerNorm's bias", d_parameters.bias_H),
                 rounded("the gradient of the bias", d_bias)};
     };
@@ -205,6 +207,45 @@ ProofComputation weight_gradient(ProofInputs in) {
     };
 }
 
+constexpr std::int64_t fp8_multiple = 16;  // of what a sum in fp8 runs over
+/// Errors of sums in fp8: where tensor cores may drop bits, and where they may not.
+constexpr double fast_fp8_bound = 2e-2, fp8_bound = 1e-3;
+
+/// A scale of 8, with which normal numbers use all binades.
+Quantizer fp8_quantizer(const ProofInputs& in, at::ScalarType type) { return {type, in.zeros({}) + 8, in.zeros({})}; }
+
+ProofComputation fp8_operands(ProofInputs in) {
+    const std::int64_t T = in.tokens() / fp8_multiple * fp8_multiple, H = in.shape.hidden;
+    const at::Tensor x = in.normal({T, H}, at::kBFloat16) * 100;
+    return [=](const KernelSet& set) -> Results {
+        Results results;
+        for (const at::ScalarType type : {at::kFloat8_e4m3fn, at::kFloat8_e5m2}) {
+            const Quantizer by = fp8_quantizer(in, type);
+            const Fp8Operand operand = set.functions.quantize(x, by);
+            results.push_back({"the rows", operand.rows_TC.to(at::kFloat), 0});
+            results.push_back({"the columns", operand.columns_CT.to(at::kFloat), 0});
+            results.push_back({"the largest magnitude", by.largest_1, 0});
+        }
+        return results;
+    };
+}
+
+ProofComputation fp8_gemm(ProofInputs in) {
+    const std::int64_t T = in.tokens() / fp8_multiple * fp8_multiple, H = in.shape.hidden, F = in.shape.intermediate;
+    const auto factor = [&](std::int64_t M, std::int64_t K, at::ScalarType type) {
+        return Fp8Factor{(in.normal({M, K}) * 8).to(type), in.zeros({}) + 0.125};
+    };
+    const Fp8Factor x = factor(T, H, at::kFloat8_e4m3fn), weight = factor(F, H, at::kFloat8_e4m3fn),
+                    dy = factor(T, F, at::kFloat8_e5m2), weight_by_column = factor(H, F, at::kFloat8_e4m3fn),
+                    dy_by_column = factor(F, T, at::kFloat8_e5m2), x_by_column = factor(H, T, at::kFloat8_e4m3fn);
+    return [=](const KernelSet& set) -> Results {
+        return {{"the output", set.matmul.fp8_gemm(x, weight, at::kBFloat16, true), fast_fp8_bound},
+                {"the gradient of the input", set.matmul.fp8_gemm(dy, weight_by_column, at::kBFloat16, false),
+                 bf16_bound + fp8_bound},
+                {"the gradient of the weight", set.matmul.fp8_gemm(dy_by_column, x_by_column, at::kFloat, false), fp8_bound}};
+    };
+}
+
 /// An operation that consists of these members of the function table.
 template <auto... members>
 ProofOperation functions(const char* name, std::vector<ProofCase> cases) {
@@ -289,6 +330,10 @@ std::vector<ProofOperation> all_operations() {
     all.push_back(functions<&Table::add_parts>("sum over ranks", {a_case("", parts)}));
     all.push_back(matmul_function<&MatmulFunctions::gemm>("matmul", a_case("", matmul)));
     all.push_back(matmul_function<&MatmulFunctions::add_weight_gradient>("matmul, weight gradient", a_case("", weight_gradient)));
+    ProofCase in_fp8 = a_case("", fp8_operands), fp8_matmul = a_case("", fp8_gemm);
+    in_fp8.is_of = fp8_matmul.is_of = [](const ProofShape& shape) { return shape.fp8_matmuls; };
+    all.push_back(functions<&Table::quantize>("rounding to fp8", {in_fp8}));
+    all.push_back(matmul_function<&MatmulFunctions::fp8_gemm>("matmul in fp8", fp8_matmul));
     all.push_back({"optimizer",
                    [](const KernelSet& a, const KernelSet& b) { return a.optimizer == b.optimizer; },
                    [](KernelSet& to, const KernelSet& from) { to.optimizer = from.optimizer; },

@@ -173,7 +173,7 @@ void heads_losses(const HeadContext& context, const HeadViews& weights, const at
 
 at::Tensor heads_forward_backward(const HeadContext& context, const HeadViews& weights, const at::Tensor& read_RH,
                                   const LossScale& scale, const HeadViews& gradients, const LossSums& sums) {
-    const at::Tensor d_read_RH = at::empty(read_RH.sizes(), read_RH.options().dtype(at::kFloat));
+    const at::Tensor d_read_RH = at::empty_like(read_RH);
     const HeadRows read(context, read_RH), d_read(context, d_read_RH);
 
     if (context.batch.masked() > 0) {

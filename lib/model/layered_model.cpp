@@ -5,11 +5,15 @@
 namespace bertpretrain {
 
 LayeredModel::LayeredModel(const ModelShape& shape, std::size_t layers, std::vector<std::size_t> stage_ends,
-                           const ModelChoices& choices)
-    : shape_(shape), layers_(layers), stage_ends_(std::move(stage_ends)), choices_(choices) {}
+                           const ModelChoices& choices, at::Device device)
+    : shape_(shape),
+      layers_(layers),
+      stage_ends_(std::move(stage_ends)),
+      choices_(choices),
+      fp8_(choices.fp8_matmuls ? std::make_unique<Fp8Scales>(static_cast<std::int64_t>(layers), device) : nullptr) {}
 
 Pass LayeredModel::pass_of(const MicroBatch& batch, bool heads_rows, bool drops) const {
-    Pass pass{batch, {batch.samples_T, batch.position_ids_T}, {}, drops};
+    Pass pass{batch, {batch.samples_T, batch.position_ids_T}, {}, drops, choices_.residual_dtype};
     if (heads_rows) pass.read = {batch.read_rows_R, {batch.read_samples_R, batch.read_positions_R}};
     return pass;
 }
@@ -18,6 +22,7 @@ void LayeredModel::forward_backward(const MicroBatch& batch, const LossScale& sc
                                     const ParameterMoves& moves, bool accumulate) const {
     Pass pass = pass_of(batch, /*heads_rows=*/true, /*drops=*/true);
     pass.accumulate_layer_gradients = accumulate;
+    pass.fp8 = fp8_.get();
     const auto stage_begins = [&](std::size_t stage) {
         if (moves.needed) moves.needed(stage == 0 ? 0 : stage_ends_[stage - 1]);
     };
@@ -33,11 +38,11 @@ void LayeredModel::forward_backward(const MicroBatch& batch, const LossScale& sc
         const std::size_t feed_forward = feed_forward_stage(layers_, i);
         stage_begins(feed_forward + 1);
         states[i] = layer_forward(pass, i, input, hidden, [&] { stage_begins(feed_forward); });
-        if (choices_.activation_checkpointing) states[i] = {input, {}, {}, {}, {}, {}, {}, {}};
+        if (choices_.activation_checkpointing) states[i] = {input, {}, {}, {}, {}, {}, {}};
     }
     stage_begins(0);
     HiddenStateGradient d_hidden{
-        {}, heads_forward_backward(head_context(pass), heads(), hidden.normed_TH, scale, head_gradients(), sums), {}};
+        heads_forward_backward(head_context(pass), heads(), hidden.normed_TH, scale, head_gradients(), sums), {}};
     stage_done(0);
     hidden = {};
     for (std::size_t i = layers_; i-- > 0;) {

@@ -9,12 +9,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <vector>
 
 #include <ATen/ops/zeros.h>
 
 #include "kernels/fused_operations.h"
 #include "model/heads.h"
+#include "model/layer_matmuls.h"
 #include "model/model.h"
 
 namespace bertpretrain {
@@ -28,11 +30,10 @@ struct HiddenState {
     Residual residual;     ///< residual input of the next sublayer; may be undefined before layer 0
 };
 
-/// Gradients of a HiddenState. Before the last layer's backward only `normed_fp32` is defined.
+/// Gradients of a HiddenState. Before the last layer's backward only `normed` is defined.
 struct HiddenStateGradient {
-    at::Tensor normed_TH;       ///< compute dtype, or undefined
-    at::Tensor normed_fp32_TH;  ///< fp32, or undefined: added to normed_TH
-    at::Tensor residual_TH;     ///< fp32, or undefined
+    at::Tensor normed_TH;    ///< compute dtype
+    at::Tensor residual_TH;  ///< the residual's dtype, or undefined
 };
 
 /// The rows of the encoder's output that the heads read: the first token of each of B sequences, then M masked positions. The
@@ -70,7 +71,9 @@ struct Pass {
     const MicroBatch& batch;
     RowKeys rows;
     ReadRows read;
-    bool drops = false;                      ///< whether dropout is active
+    bool drops = false;  ///< whether dropout is active
+    at::ScalarType residual_dtype = at::kFloat;
+    const Fp8Scales* fp8 = nullptr;          ///< null: the layers' matmuls are in the compute dtype
     bool accumulate_layer_gradients = true;  ///< false: overwrite the gradients of the layers' matrices
 };
 
@@ -79,10 +82,10 @@ struct LayerState {
     HiddenState input;
     at::Tensor qkv_T3H;  ///< as attention reads it
     AttentionResult attention;
-    at::Tensor context_TH;  ///< attention's output at the rows that the rest of the layer computes
     NormResult after_attention;
-    at::Tensor intermediate_TF, activated_TF;  ///< input and output of the activation; a gated one's input has 2F columns
+    at::Tensor intermediate_TF;  ///< input of the activation; a gated one's has 2F columns
     NormResult after_output;
+    LayerOperands operands;
 };
 
 class LayeredModel : public Model {
@@ -94,10 +97,12 @@ public:
     at::Tensor encode(const MicroBatch& batch) const final;
     at::Tensor encode_first(const MicroBatch& batch) const final;
     ModelShape shape() const final { return shape_; }
+    Fp8Scales* fp8_scales() const final { return fp8_.get(); }
 
 protected:
     /// @param stage_ends of ModelParameters
-    LayeredModel(const ModelShape& shape, std::size_t layers, std::vector<std::size_t> stage_ends, const ModelChoices& choices);
+    LayeredModel(const ModelShape& shape, std::size_t layers, std::vector<std::size_t> stage_ends, const ModelChoices& choices,
+                 at::Device device);
 
     std::uint64_t seed() const { return choices_.seed; }
 
@@ -126,6 +131,7 @@ private:
     std::size_t layers_;
     std::vector<std::size_t> stage_ends_;
     ModelChoices choices_;
+    std::unique_ptr<Fp8Scales> fp8_;
 };
 
 }  // namespace bertpretrain

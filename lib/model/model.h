@@ -42,9 +42,15 @@ struct ParameterMoves {
     std::function<void(std::size_t count)> final;
 };
 
+class Fp8Scales;
+
 struct ModelChoices {
-    std::uint64_t seed = 0;                 ///< for dropout
-    bool activation_checkpointing = false;  ///< keep each layer's input only, and recompute the rest in the backward
+    std::uint64_t seed = 0;                      ///< for dropout
+    bool activation_checkpointing = false;       ///< keep each layer's input only, and recompute the rest in the backward
+    at::ScalarType residual_dtype = at::kFloat;  ///< of the residual stream and its gradient: NormArguments::sum_dtype
+    /// Whether forward_backward() rounds the operands of the layers' matmuls to fp8, except those after the last layer's
+    /// attention, which are small.
+    bool fp8_matmuls = false;
 };
 
 /// fp32 logits, with biases; next_sentence_B2 is undefined in a model without that head.
@@ -83,6 +89,9 @@ public:
     virtual at::Tensor pool(const at::Tensor& first_BH) const = 0;
 
     virtual ModelShape shape() const = 0;
+
+    /// The scales of operands in fp8; null: none are. A trainer begins its steps, and lets it hear of all ranks.
+    virtual Fp8Scales* fp8_scales() const = 0;
 };
 
 }  // namespace bertpretrain

@@ -110,6 +110,27 @@ void check_gradients(const ExperimentConfig& experiment, const std::string& file
                    "\": it needs zero_stage 1 and precision \"bf16\"\n  do: set these, or leave gradient_dtype out"));
 }
 
+void check_residual(const TrainingConfig& training, const std::string& file) {
+    if (training.residual_dtype == Precision::bf16 && training.precision != Precision::bf16)
+        throw ConfigError(concat(file, ": training.residual_dtype = \"bf16\" with training.precision = \"",
+                                 name_of(training.precision),
+                                 "\": it needs precision \"bf16\"\n  do: set that, or leave residual_dtype out"));
+}
+
+void check_fp8(const ExperimentConfig& experiment, const std::string& file) {
+    if (!experiment.training.fp8_matmuls) return;
+    if (experiment.training.precision != Precision::bf16)
+        throw ConfigError(concat(file, ": training.fp8_matmuls with training.precision = \"",
+                                 name_of(experiment.training.precision),
+                                 "\": it needs precision \"bf16\"\n  do: set that, or leave fp8_matmuls out"));
+    const ModelShape shape = shape_of(experiment.model);
+    constexpr std::int64_t multiple = 16;  // of cuBLAS
+    if (shape.hidden_size % multiple != 0 || shape.intermediate_size % multiple != 0)
+        throw ConfigError(concat(file, ": training.fp8_matmuls with model.hidden_size = ", shape.hidden_size,
+                                 " and model.intermediate_size = ", shape.intermediate_size, ": both must be multiples of ",
+                                 multiple, "\n  do: choose such sizes, or leave fp8_matmuls out"));
+}
+
 void check_evaluation(const ExperimentConfig& experiment, const std::string& file) {
     if (experiment.evaluation.every_steps > 0) return;
     const auto refuse = [&](std::string_view setting) {
@@ -171,6 +192,8 @@ RequestedExperiment request_experiment(nlohmann::json settings, const std::strin
     refusals.attempt([&] { check_initialization(experiment.initialization, file); });
     refusals.attempt([&] { check_evaluation(experiment, file); });
     refusals.attempt([&] { check_gradients(experiment, file); });
+    refusals.attempt([&] { check_residual(experiment.training, file); });
+    refusals.attempt([&] { check_fp8(experiment, file); });
     refusals.attempt([&] { check_mirror(experiment.checkpoint); });
     refusals.throw_if_any();
     return requested;

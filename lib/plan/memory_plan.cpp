@@ -36,6 +36,8 @@ std::uint64_t activations_of(const RunPlan& plan) {
     shape.tokens = shape.sequences * plan.settings.data.sequence_length;
     shape.masked = static_cast<std::int64_t>(plan.data.masked_lm_prob * static_cast<double>(shape.tokens));
     shape.bf16 = plan.compute.dtype == at::kBFloat16;
+    shape.bf16_residual = plan.compute.residual_dtype == at::kBFloat16;
+    shape.fp8_matmuls = plan.compute.on_gpu && plan.settings.training.fp8_matmuls;
     shape.checkpointing = plan.settings.training.activation_checkpointing;
     shape.mask_bytes = mask_bytes(plan, 0);
     shape.local_mask_bytes = mask_bytes(plan, shape_of(plan.settings.model).window);

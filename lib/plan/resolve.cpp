@@ -326,6 +326,7 @@ void resolve_compute(Resolution& r) {
     ComputePlan& compute = r.plan.compute;
     resolve_device(r);
     compute.dtype = asked.precision == Precision::bf16 ? at::kBFloat16 : at::kFloat;
+    compute.residual_dtype = asked.residual_dtype == Precision::bf16 ? at::kBFloat16 : at::kFloat;
     compute.dropout_seed = asked.dropout_seed ? static_cast<std::uint64_t>(*asked.dropout_seed) : asked.seed;
     if (!asked.dropout_seed) r.decide("training.dropout_seed", compute.dropout_seed, "the seed");
     if (r.checkpoint != nullptr) compute.kept_kernels = read_kernel_choice(r.checkpoint->progress.gpu_kernels);

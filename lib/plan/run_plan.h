@@ -48,7 +48,8 @@ struct BatchPlan {
 
 struct ComputePlan {
     bool on_gpu = false;
-    at::ScalarType dtype = at::kBFloat16;  ///< of matmuls' operands
+    at::ScalarType dtype = at::kBFloat16;        ///< of matmuls' operands
+    at::ScalarType residual_dtype = at::kFloat;  ///< of the residual stream
     std::uint64_t dropout_seed = 42;
     KernelChoice kept_kernels;              ///< a resumed run's; empty: none
     bool chooses_matmul = false;            ///< on a CPU in bf16

@@ -7,6 +7,7 @@
 #include "core/strings.h"
 #include "core/threads/numa.h"
 #include "kernels/cpu/operation_threads.h"
+#include "kernels/fp8_matmul.h"
 #include "model/tensor_memory.h"
 #include "operations/gemm_roof.h"
 #include "parallel/make_world.h"
@@ -139,9 +140,11 @@ MemoryPlan open_model(TrainerParts& parts, at::Device device) {
     const MemoryPlan memory = plan_memory(plan, layout, cpu::operation_threads(), parts.loader->rows_per_epoch());
     if (device.is_cpu())
         refuse_too_large(memory, layout.parameter_elements(), plan.settings.data.sequence_length, plan.parallel.ranks_of_host);
+    if (plan.settings.training.fp8_matmuls) together(*parts.world, [&] { require_fp8_matmul(device); });
     parts.parameters = std::make_unique<FlatParameters>(std::move(layout), plan.compute.dtype, device, plan.parallel.gradients);
     parts.model = make_model(plan.settings.model, *parts.parameters,
-                             {plan.compute.dropout_seed, plan.settings.training.activation_checkpointing});
+                             {plan.compute.dropout_seed, plan.settings.training.activation_checkpointing,
+                              plan.compute.residual_dtype, plan.settings.training.fp8_matmuls});
     const std::int64_t stage = plan.settings.parallel.zero_stage;
     parts.optimizer = std::make_unique<ShardedOptimizer>(plan.settings.optimizer, parts.parameters->layout(),
                                                          stage == 0 ? std::nullopt : std::optional(parts.world->rank()), device);

@@ -16,6 +16,7 @@
 #include "core/threads/core_waiting.h"
 #include "core/threads/thread_traces.h"
 #include "core/threads/threads.h"
+#include "model/fp8_scales.h"
 #include "parallel/together.h"
 #include "plan/kept_choices.h"
 #include "telemetry/trace.h"
@@ -282,6 +283,7 @@ Snapshot Trainer::with_progress(Snapshot snapshot) const {
     if (parts_.plan.has_choice_of_pass()) progress.device_micro_batch = parts_.plan.batch.device_micro_batch;
     progress.cpu_products = kept_matmul(parts_.plan.compute);
     progress.gpu_kernels = parts_.kernels.kept;
+    if (const Fp8Scales* const fp8 = parts_.model->fp8_scales()) progress.fp8_magnitudes = fp8->state();
     state.settings = write_config(parts_.plan.settings);
     if (complete_) {
         complete_->add_evaluation_to(progress);
@@ -323,6 +325,8 @@ void Trainer::restore() {
         changed = changed_shares(*point, parts_.plan.data);
         if (leads) tell_other_kernels(*point, kernels_of(parts_));
         restore_optimizer(*parts_.world, point->reader.get(), layout, *parts_.optimizer);
+        if (Fp8Scales* const fp8 = parts_.model->fp8_scales())
+            together(*parts_.world, [&] { fp8->restore(point->progress.fp8_magnitudes); });
         together(*parts_.world, [&] { parts_.folder->require(); });  // before anything in it is changed
         set_later_aside(*parts_.world, CheckpointStore(parts_.folder->paths().checkpoints()), *point, parts_.resume);
         if (parts_.resume.kind == ResumeRequest::Kind::step) saver_.abandon_mirrored_after(point->step);

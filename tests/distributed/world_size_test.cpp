@@ -103,6 +103,53 @@ TEST_CASE("gradients stored in bf16 change a run a little, take less memory, and
     CHECK_THAT(refused.err, Catch::Contains("parallel.gradient_dtype = \"bf16\" with parallel.zero_stage = 0"));
 }
 
+TEST_CASE("a residual in bf16 changes a run a little, however many ranks and micro-batches, and is refused beside fp32") {
+    NEEDS_TRAIN();
+    const TemporaryFolder folder;
+    const auto config = write_distributed_experiment(folder, {{"training", {{"precision", "bf16"}}}});
+    const std::string narrow = " --set training.residual_dtype=bf16";
+    REQUIRE(train(config, folder / "fp32").exit_code == 0);
+    REQUIRE(train(config, folder / "bf16", narrow).exit_code == 0);
+    CHECK(largest_loss_difference(folder / "fp32", folder / "bf16") > 0);
+    CHECK(largest_loss_difference(folder / "fp32", folder / "bf16") < 0.02);
+    REQUIRE(train(config, folder / "two", "--local-ranks 2 --set batch.micro_batch_size=1" + narrow).exit_code == 0);
+    CHECK(largest_loss_difference(folder / "bf16", folder / "two") < 2e-3);
+    const CommandResult changed = train(config, folder / "bf16", "--set schedule.total_steps=33");
+    CHECK(changed.exit_code == 2);
+    CHECK_THAT(changed.err, Catch::Contains("training.residual_dtype"));
+    const CommandResult refused = train(config, folder / "no", "--set training.precision=fp32" + narrow);
+    CHECK(refused.exit_code == 2);
+    CHECK_THAT(refused.err, Catch::Contains("training.residual_dtype = \"bf16\" with training.precision = \"fp32\""));
+}
+
+TEST_CASE("matmuls in fp8 change a run a little, however many ranks and micro-batches, and resume bit for bit") {
+    NEEDS_TRAIN();
+    const TemporaryFolder folder;
+    const auto config = write_distributed_experiment(folder, {{"training", {{"precision", "bf16"}}}});
+    const std::string in_fp8 = " --set training.fp8_matmuls=true --set training.cpu_matmul=onednn";
+    REQUIRE(train(config, folder / "bf16", "--set training.cpu_matmul=onednn").exit_code == 0);
+    REQUIRE(train(config, folder / "fp8", in_fp8).exit_code == 0);
+    CHECK(largest_loss_difference(folder / "bf16", folder / "fp8") > 0);
+    CHECK(largest_loss_difference(folder / "bf16", folder / "fp8") < 0.05);
+    for (const char* stage : {"0", "1"}) {
+        const auto run = folder / ("two" + std::string(stage));
+        REQUIRE(
+            train(config, run, concat("--local-ranks 2 --set batch.micro_batch_size=1 --set parallel.zero_stage=", stage, in_fp8))
+                .exit_code == 0);
+        CHECK(largest_loss_difference(folder / "fp8", run) < 2e-3);
+    }
+    const std::vector<std::string> before = numbers_of(folder / "fp8");
+    REQUIRE(train(config, folder / "fp8", "--resume 20" + in_fp8).exit_code == 0);
+    CHECK((numbers_of(folder / "fp8") == before));
+    const CommandResult refused = train(config, folder / "no", "--set training.precision=fp32" + in_fp8);
+    CHECK(refused.exit_code == 2);
+    CHECK_THAT(refused.err, Catch::Contains("training.fp8_matmuls with training.precision = \"fp32\""));
+    const CommandResult odd =
+        train(config, folder / "no", "--set model.hidden_size=72 --set model.num_attention_heads=4" + in_fp8);
+    CHECK(odd.exit_code == 2);
+    CHECK_THAT(odd.err, Catch::Contains("both must be multiples of 16"));
+}
+
 TEST_CASE("a batch that the ranks do not divide is split unevenly, with every sequence's weight kept") {
     NEEDS_TRAIN();
     const TemporaryFolder folder;

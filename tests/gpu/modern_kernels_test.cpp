@@ -45,28 +45,31 @@ TEST_CASE("on a GPU queries and keys are rotated as by the reference, also back"
             }
 }
 
-TEST_CASE("on a GPU LayerNorm without biases and RMSNorm equal the reference", "[gpu]") {
+TEST_CASE("on a GPU LayerNorm without biases and RMSNorm equal the reference, with a residual in fp32 and in bf16", "[gpu]") {
     NEEDS_GPU();
     const auto device = find_usable_gpu();
     RandomTensors random(7);
     const Ragged batch = ragged({128, 77, 1, 300});
     const RowKeys rows{batch.rows.sample_T.to(*device), batch.rows.position_T.to(*device)};
     const std::int64_t T = batch.tokens();
-    for (const at::ScalarType compute_dtype : compute_dtypes)
+    for (const auto& [compute_dtype, residual_dtype] :
+         {std::pair{at::kFloat, at::kFloat}, {at::kBFloat16, at::kFloat}, {at::kBFloat16, at::kBFloat16}})
         for (const NormKind kind : {NormKind::layer, NormKind::rms})
             for (const double probability : {0.0, 0.1})
                 for (const std::int64_t H : {101, 384, 768, 1024}) {
-                    CAPTURE(compute_dtype, static_cast<int>(kind), probability, H);
-                    const auto normal = [&](at::ScalarType type = at::kFloat) { return random.normal({T, H}, type).to(*device); };
-                    const at::Tensor out = normal(compute_dtype), residual = normal(), d_normed = normal(compute_dtype),
-                                     d_sum = normal(), weight = (random.normal({H}) + 1).to(*device);
+                    CAPTURE(compute_dtype, residual_dtype, static_cast<int>(kind), probability, H);
+                    const auto normal = [&](at::ScalarType type) { return random.normal({T, H}, type).to(*device); };
+                    const at::Tensor out = normal(compute_dtype), residual = normal(residual_dtype),
+                                     d_normed = normal(compute_dtype), d_sum = normal(residual_dtype),
+                                     weight = (random.normal({H}) + 1).to(*device);
                     const NormArguments arguments{.out_TH = out,
                                                   .residual = residual,
                                                   .norm = {weight, {}, kind},
                                                   .eps = 1e-5,
                                                   .dropout = dropout_of(probability),
                                                   .rows = rows,
-                                                  .compute_dtype = compute_dtype};
+                                                  .compute_dtype = compute_dtype,
+                                                  .sum_dtype = residual_dtype};
                     const NormResult ours = dropout_residual_norm(arguments), right = reference::dropout_residual_norm(arguments);
                     CHECK_ROUNDED(ours.sum_TH, right.sum_TH);
                     CHECK_ROUNDED(ours.normed_TH, right.normed_TH);

@@ -8,17 +8,19 @@ namespace {
 constexpr double eps = 1e-12;
 
 struct Inputs {
-    at::Tensor out_TH, bias_H, residual_TH, d_normed_TH, d_fp32_TH, d_sum_TH;
+    at::Tensor out_TH, bias_H, residual_TH, d_normed_TH, d_residual_TH, d_sum_TH;
     NormParameters norm;
+    at::ScalarType residual_dtype;
 
-    Inputs(std::int64_t T, std::int64_t H, at::ScalarType compute_dtype) {
+    Inputs(std::int64_t T, std::int64_t H, at::ScalarType compute_dtype, at::ScalarType of_residual = at::kFloat)
+        : residual_dtype(of_residual) {
         RandomTensors random(static_cast<std::uint64_t>(H));
         out_TH = random.normal({T, H}, compute_dtype);
         bias_H = random.normal({H});
-        residual_TH = random.normal({T, H}) + 0.5;
+        residual_TH = (random.normal({T, H}) + 0.5).to(residual_dtype);
         d_normed_TH = random.normal({T, H}, compute_dtype);
-        d_fp32_TH = random.normal({T, H});
-        d_sum_TH = random.normal({T, H});
+        d_residual_TH = random.normal({T, H}, residual_dtype);
+        d_sum_TH = random.normal({T, H}, residual_dtype);
         norm = {random.normal({H}) + 1, random.normal({H})};
     }
 };
@@ -35,20 +37,21 @@ Results run(decltype(&reference::dropout_residual_norm) forward, decltype(&refer
             const Inputs& in, const Ragged& batch, double probability, at::ScalarType compute_dtype) {
     const Dropout dropout = dropout_of(probability);
     Results results;
-    results.forward = forward({in.out_TH, in.bias_H, in.residual_TH, in.norm, eps, dropout, batch.rows, compute_dtype, true});
-    const NormResult right = reference::dropout_residual_norm(
-        {in.out_TH, in.bias_H, in.residual_TH, in.norm, eps, dropout, batch.rows, compute_dtype, true});
+    const NormArguments arguments{in.out_TH, in.bias_H,  in.residual_TH, in.norm, eps,
+                                  dropout,   batch.rows, compute_dtype,  true,    in.residual_dtype};
+    results.forward = forward(arguments);
+    const NormResult right = reference::dropout_residual_norm(arguments);
     results.d_norm.weight_H = at::ones_like(in.norm.weight_H);
     if (in.norm.bias_H.defined()) results.d_norm.bias_H = at::ones_like(in.norm.bias_H);
     if (in.bias_H.defined()) results.d_bias_H = at::ones_like(in.bias_H);
-    results.gradients = backward({in.d_normed_TH, in.d_fp32_TH, in.d_sum_TH, right, in.norm, dropout, batch.rows, compute_dtype,
-                                  results.d_norm, results.d_bias_H});
+    results.gradients = backward({in.d_normed_TH, in.d_residual_TH, in.d_sum_TH, right, in.norm, dropout, batch.rows,
+                                  compute_dtype, results.d_norm, results.d_bias_H});
     return results;
 }
 
 /// Runs the kernels in two orders of threads, and the reference.
 void check(const Inputs& in, const Ragged& batch, double probability, at::ScalarType compute_dtype) {
-    CAPTURE(compute_dtype, probability, batch.tokens(), in.norm.weight_H.size(0), in.out_TH.defined());
+    CAPTURE(compute_dtype, in.residual_dtype, probability, batch.tokens(), in.norm.weight_H.size(0), in.out_TH.defined());
     const auto ours = in_two_orders([&] {
         return run(cuda::dropout_residual_norm, cuda::dropout_residual_norm_backward, in, batch, probability, compute_dtype);
     });
@@ -87,32 +90,36 @@ TEST_CASE("dropout + residual + LayerNorm on CUDA equals the reference at every 
         for (const double probability : {0.0, 0.1})
             for (const std::int64_t H : widths)
                 check(Inputs(batch.tokens(), H, compute_dtype), batch, probability, compute_dtype);
+    for (const std::int64_t H : widths) check(Inputs(batch.tokens(), H, at::kBFloat16, at::kBFloat16), batch, 0.1, at::kBFloat16);
 }
 
 TEST_CASE("dropout + residual + LayerNorm or RMSNorm on CUDA accepts each optional tensor as undefined") {
     const Ragged batch = ragged({9});
-    for (int absent = 0; absent < 10; ++absent) {
-        CAPTURE(absent);
-        Inputs in(9, 136, at::kBFloat16);
-        if (absent == 0) in.out_TH = in.bias_H = at::Tensor();
-        if (absent == 1) in.residual_TH = at::Tensor();
-        if (absent == 2) in.d_normed_TH = at::Tensor();
-        if (absent == 3) in.d_fp32_TH = at::Tensor();
-        if (absent == 4) in.d_sum_TH = at::Tensor();
-        if (absent == 5 || absent == 7) in.bias_H = at::Tensor();
-        if (absent == 6 || absent == 7 || absent == 9) in.norm.bias_H = at::Tensor();
-        if (absent >= 8) in.norm.kind = NormKind::rms;
-        check(in, batch, 0.1, at::kBFloat16);
-    }
+    for (int absent = 0; absent < 10; ++absent)
+        for (const at::ScalarType residual_dtype : {at::kFloat, at::kBFloat16}) {
+            CAPTURE(absent);
+            Inputs in(9, 136, at::kBFloat16, residual_dtype);
+            if (absent == 0) in.out_TH = in.bias_H = at::Tensor();
+            if (absent == 1) in.residual_TH = at::Tensor();
+            if (absent == 2) in.d_normed_TH = at::Tensor();
+            if (absent == 3) in.d_residual_TH = at::Tensor();
+            if (absent == 4) in.d_sum_TH = at::Tensor();
+            if (absent == 5 || absent == 7) in.bias_H = at::Tensor();
+            if (absent == 6 || absent == 7 || absent == 9) in.norm.bias_H = at::Tensor();
+            if (absent >= 8) in.norm.kind = NormKind::rms;
+            check(in, batch, 0.1, at::kBFloat16);
+        }
 }
 
 TEST_CASE("LayerNorm on CUDA accepts a single row, and unaligned tensors") {
     const Ragged batch = ragged({1});
-    Inputs in(1, 1024, at::kBFloat16);
-    check(in, batch, 0.1, at::kBFloat16);
-    in.residual_TH = unaligned(in.residual_TH);
-    in.d_normed_TH = unaligned(in.d_normed_TH);
-    check(in, batch, 0.1, at::kBFloat16);
+    for (const at::ScalarType residual_dtype : {at::kFloat, at::kBFloat16}) {
+        Inputs in(1, 1024, at::kBFloat16, residual_dtype);
+        check(in, batch, 0.1, at::kBFloat16);
+        in.residual_TH = unaligned(in.residual_TH);
+        in.d_normed_TH = unaligned(in.d_normed_TH);
+        check(in, batch, 0.1, at::kBFloat16);
+    }
 }
 
 TEST_CASE("column sums on CUDA are right over many chunks of rows") {
@@ -143,6 +150,7 @@ TEST_CASE("the fp32 copy of a row normalized on CUDA is kept only on request") {
 TEST_CASE("rows too wide for a block's registers are normalized by the reference") {
     const Ragged batch = ragged({2});
     check(Inputs(2, 4097, at::kFloat), batch, 0.1, at::kFloat);
+    check(Inputs(2, 4097, at::kBFloat16, at::kBFloat16), batch, 0.1, at::kBFloat16);
 }
 
 TEST_CASE("on CUDA a residual that is a LayerNorm is recomputed to rounding") {

@@ -435,9 +435,9 @@ def architectures(world):
         expect_equal(call[2:4], [f"{world.home}/{folder}", str(world.bin)])
 
 
-train_for("benchmark/fp8_learning.sh")
 train_for("benchmark/kernel_sets.sh")
 train_for("benchmark/learning.sh")
+train_for("benchmark/precision_learning.sh")
 
 
 @case("benchmark/learning/make_shards.sh")

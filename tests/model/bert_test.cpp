@@ -13,10 +13,12 @@ const std::vector<std::int64_t> mixed_lengths{1, 2, 17, 33, 40, 5};
 }  // namespace
 
 TEST_CASE("activation checkpointing changes no bit of a gradient") {
-    for (const at::ScalarType compute_dtype : {at::kFloat, at::kBFloat16})
+    for (const auto& [compute_dtype, residual_dtype] :
+         {std::pair{at::kFloat, at::kFloat}, {at::kBFloat16, at::kFloat}, {at::kBFloat16, at::kBFloat16}})
         for (const auto& [placement, config] : odd_models()) {
-            CAPTURE(compute_dtype, placement);
-            OwnedModel kept(config, compute_dtype, {5, false}), computed_again(config, compute_dtype, {5, true});
+            CAPTURE(compute_dtype, residual_dtype, placement);
+            OwnedModel kept(config, compute_dtype, {5, false, residual_dtype}),
+                computed_again(config, compute_dtype, {5, true, residual_dtype});
             kept.randomize(3);
             computed_again.randomize(3);
             const MicroBatch batch = random_batch(config, mixed_lengths);
@@ -25,6 +27,24 @@ TEST_CASE("activation checkpointing changes no bit of a gradient") {
             CHECK(same_bits(computed_again.parameters.gradients(), kept.parameters.gradients()));
             CHECK(kept.parameters.gradients().abs().sum().item<float>() > 0);
         }
+}
+
+TEST_CASE("a residual in bf16 changes losses and gradients by its rounding") {
+    for (const auto& [placement, config] : odd_models()) {
+        CAPTURE(placement);
+        const MicroBatch batch = random_batch(config, mixed_lengths);
+        const auto results_of = [&](at::ScalarType compute_dtype, at::ScalarType residual_dtype) {
+            OwnedModel model(config, compute_dtype, {5, false, residual_dtype});
+            model.randomize(3);
+            const LossSums sums = sums_of(model, batch, mean_over(batch));
+            return std::pair{sums.tensor().clone(), model.parameters.gradients().to(at::kDouble)};
+        };
+        const auto exact = results_of(at::kFloat, at::kFloat), wide = results_of(at::kBFloat16, at::kFloat),
+                   narrow = results_of(at::kBFloat16, at::kBFloat16);
+        CHECK_FALSE(same_bits(narrow.second, wide.second));
+        CHECK(relative_error(narrow.first, exact.first) < 0.02);
+        CHECK(relative_error(narrow.second, exact.second) < 3 * relative_error(wide.second, exact.second));
+    }
 }
 
 // The bits are equal with the libraries of today. A library may choose another order of summation for another number of columns.

@@ -36,15 +36,19 @@ at::Tensor gradients_of_one_step() {
     return model.parameters.gradients().clone();
 }
 
-/// Runs a pass of `count` full sequences in fp32 and returns the largest memory of its tensors, in bytes. It must be the
-/// largest of this process so far, because the peak of tensor_memory_usage() is never reset.
-double measured_activation_bytes(const ModelConfig& config, std::int64_t count, bool checkpointing, ActivationShape& shape) {
+/// Runs a pass of `count` full sequences and returns the largest memory of its tensors, in bytes. It must be the largest of this
+/// process so far, because the peak of tensor_memory_usage() is never reset.
+/// @param bf16 whether matmuls and residual are in bf16 instead of fp32
+double measured_activation_bytes(const ModelConfig& config, std::int64_t count, bool checkpointing, ActivationShape& shape,
+                                 bool bf16 = false) {
     keep_tensor_memory();
-    OwnedModel model(config, at::kFloat, {5, checkpointing});
+    const at::ScalarType dtype = bf16 ? at::kBFloat16 : at::kFloat;
+    OwnedModel model(config, dtype, {5, checkpointing, dtype});
     model.randomize(3);
     const MicroBatch batch =
         random_batch(config, std::vector<std::int64_t>(static_cast<std::size_t>(count), shape_of(config).longest_sequence));
-    shape = {batch.sequences(), batch.tokens(), batch.masked(), false, checkpointing};
+    shape = {batch.sequences(), batch.tokens(), batch.masked(), bf16, checkpointing};
+    shape.bf16_residual = bf16;
     const Arena::Usage before = tensor_memory_usage();
     sums_of(model, batch, mean_over(batch));
     const Arena::Usage after = tensor_memory_usage();
@@ -94,7 +98,11 @@ TEST_CASE("the planned memory of a pass is within 5 % of what its tensors take",
     config.max_position_embeddings = 64;
     // Each pass is larger than those before. Its large tensors have more than the 1 MiB up to which tensors count as small, which
     // have a peak of their own.
-    std::int64_t count = 80;
+    ActivationShape bf16_shape;
+    const double in_bf16 = measured_activation_bytes(as_model(config), 160, true, bf16_shape, true);
+    CAPTURE(in_bf16);
+    CHECK(static_cast<double>(activation_bytes(config, bf16_shape)) == Approx(in_bf16).epsilon(0.05));
+    std::int64_t count = 112;
     for (const bool checkpointing : {true, false})
         for (const NormPlacement placement : {NormPlacement::post_ln, NormPlacement::pre_ln}) {
             config.norm_placement = placement;

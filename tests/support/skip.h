@@ -20,7 +20,8 @@ namespace bertpretrain::testing {
 namespace skip {
 inline constexpr const char* no_shared_data = "no shared data";
 inline constexpr const char* no_gpu = "no GPU";
-inline constexpr const char* gpu = "a GPU";  ///< the test is about machines without one
+inline constexpr const char* no_fp8 = "no fp8 instructions";  ///< of the GPU
+inline constexpr const char* gpu = "a GPU";                   ///< the test is about machines without one
 inline constexpr const char* no_avx2 = "no avx2 instructions";
 inline constexpr const char* no_amx = "no amx instructions";
 inline constexpr const char* no_bf16 = "no avx512_bf16 instructions";

@@ -12,6 +12,17 @@ struct Bf16 {
     std::uint16_t bits;
 };
 
+/// Sign, 4 bits of exponent, 3 of fraction; no infinity. Source: Micikevicius et al. 2022.
+struct E4m3 {
+    static constexpr int fraction = 3, bias = 7;
+    static constexpr float largest = 448;
+};
+/// Sign, 5 bits of exponent, 2 of fraction.
+struct E5m2 {
+    static constexpr int fraction = 2, bias = 15;
+    static constexpr float largest = 57344;
+};
+
 /// The keys of all rounds of Philox, computed once on the host: kernels then read them as constants.
 struct PhiloxKeys {
     PhiloxRoundKey of_round[philox_rounds] = {};

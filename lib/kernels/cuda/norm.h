@@ -16,37 +16,40 @@ struct NormedAgain {
     const float *mean = nullptr, *rstd = nullptr, *weight = nullptr, *bias = nullptr;
 };
 
-template <class W>
+/// @tparam S  of the residual's rows and the sum: float, or Bf16 if W is Bf16
+template <class W, class S>
 struct NormForward {
     std::int64_t rows, width;
     const W* out;
-    const float *out_bias, *residual;
+    const float* out_bias;
+    const S* residual;
     NormedAgain residual_norm;
     const float *weight, *bias;
     float eps;
     float centers;  ///< 1: the mean is subtracted (LayerNorm); 0: it is not (RMSNorm)
     RowDropout dropout;
-    float* sum;  ///< may be null if there is no `out`; the sum is then the residual
+    S* sum;  ///< may be null if there is no `out`; the sum is then the residual
     W* normed;
     float *normed_fp32, *mean, *rstd;
 };
 /// @param quads  whether width is a multiple of 4 and all pointers are aligned to 16 bytes
-template <class W>
-void norm_forward(const NormForward<W>& pass, bool quads, cudaStream_t stream);
+template <class W, class S>
+void norm_forward(const NormForward<W, S>& pass, bool quads, cudaStream_t stream);
 
-template <class W>
+template <class W, class S>
 struct NormBackward {
     std::int64_t rows, width;
     const W* d_normed;
-    const float *d_normed_fp32, *d_sum_past, *sum, *mean, *rstd, *weight;
+    const S *d_residual, *d_sum_past, *sum;
+    const float *mean, *rstd, *weight;
     float centers;  ///< as in NormForward
     RowDropout dropout;
-    float* d_sum;
+    S* d_sum;
     W* d_out;
     float* chunk_sums;  ///< (row_chunks(rows), 2 or with d_out 3, width): gradients of weight, bias and out's bias
 };
-template <class W>
-void norm_backward(const NormBackward<W>& pass, bool quads, cudaStream_t stream);
+template <class W, class S>
+void norm_backward(const NormBackward<W, S>& pass, bool quads, cudaStream_t stream);
 
 /// y = x times the dropout factors.
 void dropout_rows(const float* x, float* y, std::int64_t rows, std::int64_t width, const RowDropout& dropout, bool quads,

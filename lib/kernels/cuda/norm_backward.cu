@@ -8,41 +8,41 @@ namespace bertpretrain::cuda {
 namespace {
 
 /// A thread's inputs of a row and its kept elements. The next row is loaded while the current one is computed.
-template <bool quads, class W>
+template <bool quads, class W, class S>
 struct RowInputs {
     Loaded<quads, W> d_normed{};
-    Loaded<quads, float> d_normed_fp32{}, sum{};
+    Loaded<quads, S> d_residual{}, sum{};
     float mean = 0, rstd = 0;
     unsigned kept = 0;
 
-    __device__ __forceinline__ void load(const NormBackward<W>& pass, std::int64_t row, std::int64_t first) {
+    __device__ __forceinline__ void load(const NormBackward<W, S>& pass, std::int64_t row, std::int64_t first) {
         const std::int64_t begin = row * pass.width;
         if (pass.d_normed != nullptr) d_normed.load(pass.d_normed + begin, first, pass.width);
-        if (pass.d_normed_fp32 != nullptr) d_normed_fp32.load(pass.d_normed_fp32 + begin, first, pass.width);
+        if (pass.d_residual != nullptr) d_residual.load(pass.d_residual + begin, first, pass.width);
         sum.load(pass.sum + begin, first, pass.width);
         mean = pass.mean[row], rstd = pass.rstd[row];
         if (pass.d_out != nullptr && pass.dropout.threshold > 0) kept = kept_of_eight(pass.dropout, row, first);
     }
 };
 
-template <class W, bool quads>
-__global__ void __launch_bounds__(512) norm_backward_rows(const NormBackward<W> pass, std::int64_t chunk_rows) {
+template <class W, class S, bool quads>
+__global__ void __launch_bounds__(512) norm_backward_rows(const NormBackward<W, S> pass, std::int64_t chunk_rows) {
     const std::int64_t width = pass.width, first = warp() * warp_columns, chunk = blockIdx.x;
     const std::int64_t first_row = chunk * chunk_rows;
     const std::int64_t end_row = first_row + chunk_rows < pass.rows ? first_row + chunk_rows : pass.rows;
     const Eight weight = load_eight<quads>(pass.weight, first, width);
     const float each = 1.0F / static_cast<float>(width);
     Eight d_weight{}, d_bias{}, d_out_bias{};
-    RowInputs<quads, W> next;
+    RowInputs<quads, W, S> next;
     next.load(pass, first_row, first);
     for (std::int64_t row = first_row; row < end_row; ++row) {
-        const RowInputs<quads, W> in = next;
+        const RowInputs<quads, W, S> in = next;
         if (row + 1 < end_row) next.load(pass, row + 1, first);
-        const Eight d_fp32 = in.d_normed_fp32.values();
+        const Eight d_residual = in.d_residual.values();
         Eight d = in.d_normed.values(), normal = in.sum.values();
         float along[2] = {0, 0};  // dot products with ones and with `normal`; columns after the end have no gradient
         for (int i = 0; i < 8; ++i) {
-            d[i] += d_fp32[i];
+            d[i] += d_residual[i];
             normal[i] = (normal[i] - in.mean) * in.rstd;
             d_weight[i] += d[i] * normal[i];
             d_bias[i] += d[i];
@@ -73,12 +73,13 @@ __global__ void __launch_bounds__(512) norm_backward_rows(const NormBackward<W> 
 
 }  // namespace
 
-template <class W>
-void norm_backward(const NormBackward<W>& pass, bool quads, cudaStream_t stream) {
-    launch(quads ? norm_backward_rows<W, true> : norm_backward_rows<W, false>, grid_of(row_chunks(pass.rows)),
+template <class W, class S>
+void norm_backward(const NormBackward<W, S>& pass, bool quads, cudaStream_t stream) {
+    launch(quads ? norm_backward_rows<W, S, true> : norm_backward_rows<W, S, false>, grid_of(row_chunks(pass.rows)),
            row_threads(pass.width), stream, pass, rows_per_chunk(pass.rows));
 }
-template void norm_backward(const NormBackward<float>&, bool, cudaStream_t);
-template void norm_backward(const NormBackward<Bf16>&, bool, cudaStream_t);
+template void norm_backward(const NormBackward<float, float>&, bool, cudaStream_t);
+template void norm_backward(const NormBackward<Bf16, float>&, bool, cudaStream_t);
+template void norm_backward(const NormBackward<Bf16, Bf16>&, bool, cudaStream_t);
 
 }  // namespace bertpretrain::cuda

@@ -15,8 +15,17 @@ __device__ __forceinline__ void normalize(const NormedAgain& norm, std::int64_t 
     for (int i = 0; i < 8; ++i) values[i] = (values[i] - mean) * rstd * weight[i] + bias[i];
 }
 
-template <class W, bool quads>
-__global__ void __launch_bounds__(512, quads ? 3 : 2) norm_forward_rows(const NormForward<W> pass) {
+/// Rounds values to the type that they are stored in.
+__device__ __forceinline__ void round_to(float, Eight&) {}
+__device__ __forceinline__ void round_to(Bf16, Eight& values) {
+    for (int i = 0; i < 8; i += 2) {
+        const unsigned pair = bf16_pair(values[i], values[i + 1]);
+        values[i] = __uint_as_float(pair << 16), values[i + 1] = __uint_as_float(pair & 0xFFFF0000U);
+    }
+}
+
+template <class W, class S, bool quads>
+__global__ void __launch_bounds__(512, quads ? 3 : 2) norm_forward_rows(const NormForward<W, S> pass) {
     const std::int64_t row = blockIdx.x, width = pass.width, begin = row * width, first = warp() * warp_columns;
     Eight sum{};
     if (pass.out != nullptr) {
@@ -30,7 +39,10 @@ __global__ void __launch_bounds__(512, quads ? 3 : 2) norm_forward_rows(const No
         if (pass.residual_norm.mean != nullptr) normalize<quads>(pass.residual_norm, row, first, width, residual);
         for (int i = 0; i < 8; ++i) sum[i] += residual[i];
     }
-    if (pass.sum != nullptr) store_eight<quads>(pass.sum + begin, first, width, sum);
+    if (pass.sum != nullptr) {
+        round_to(S{}, sum);
+        store_eight<quads>(pass.sum + begin, first, width, sum);
+    }
 
     float total[1] = {0};
     for (int i = 0; i < 8; ++i) total[0] += sum[i];
@@ -64,13 +76,14 @@ __global__ void drop_rows(const float* x, float* y, std::int64_t width, const Ro
 
 }  // namespace
 
-template <class W>
-void norm_forward(const NormForward<W>& pass, bool quads, cudaStream_t stream) {
-    launch(quads ? norm_forward_rows<W, true> : norm_forward_rows<W, false>, grid_of(pass.rows), row_threads(pass.width), stream,
-           pass);
+template <class W, class S>
+void norm_forward(const NormForward<W, S>& pass, bool quads, cudaStream_t stream) {
+    launch(quads ? norm_forward_rows<W, S, true> : norm_forward_rows<W, S, false>, grid_of(pass.rows), row_threads(pass.width),
+           stream, pass);
 }
-template void norm_forward(const NormForward<float>&, bool, cudaStream_t);
-template void norm_forward(const NormForward<Bf16>&, bool, cudaStream_t);
+template void norm_forward(const NormForward<float, float>&, bool, cudaStream_t);
+template void norm_forward(const NormForward<Bf16, float>&, bool, cudaStream_t);
+template void norm_forward(const NormForward<Bf16, Bf16>&, bool, cudaStream_t);
 
 void dropout_rows(const float* x, float* y, std::int64_t rows, std::int64_t width, const RowDropout& dropout, bool quads,
                   cudaStream_t stream) {

@@ -34,21 +34,21 @@ struct NormParameters {
 
 /// Output of the fused LayerNorm; the backward needs `sum`, `mean` and `rstd`.
 struct NormResult {
-    at::Tensor sum_TH;          ///< fp32: LayerNorm's input
+    at::Tensor sum_TH;          ///< NormArguments::sum_dtype: LayerNorm's input
     at::Tensor normed_TH;       ///< compute dtype: input of the next matmul
     at::Tensor normed_fp32_TH;  ///< fp32; defined only on request (the residual of post-LN)
     at::Tensor mean_T, rstd_T;  ///< fp32; of NormKind::rms, zeros and 1 / root mean square
     bool has_out = false;       ///< whether `out` was defined: the backward then returns its gradient
 };
 
-/// The residual input of a sublayer: fp32 rows, or the LayerNorm of fp32 rows. A LayerNorm is recomputed wherever it is read,
-/// which saves writing and reading its fp32 output.
+/// The residual input of a sublayer: rows, or the LayerNorm of rows. A LayerNorm is recomputed wherever it is read, which saves
+/// writing and reading its output.
 class Residual {
 public:
     Residual() = default;
-    /// @param rows_TH fp32, may be undefined
+    /// @param rows_TH NormArguments::sum_dtype, may be undefined
     Residual(at::Tensor rows_TH) : rows_TH_(std::move(rows_TH)) {}
-    /// The fp32 output of the LayerNorm that produced `normed`.
+    /// The unrounded output of the LayerNorm that produced `normed`.
     static Residual of(const NormResult& normed, const NormParameters& norm);
 
     bool defined() const { return rows_TH_.defined(); }
@@ -80,14 +80,21 @@ struct NormArguments {
     RowKeys rows{};
     at::ScalarType compute_dtype = at::kFloat;
     bool keep_fp32 = false;  ///< whether to return NormResult::normed_fp32_TH
+    /// Type of the residual's rows and of the sum, fp32 or bf16; bf16 only if the compute dtype is bf16. The norm is that of the
+    /// rounded sum.
+    at::ScalarType sum_dtype = at::kFloat;
 };
+
+/// Returns whether `sum_dtype` is bf16. @throws std::logic_error if it is, and the compute dtype is not
+bool is_bf16_sum(at::ScalarType sum_dtype, at::ScalarType compute_dtype);
 
 /// Arguments of dropout_residual_norm_backward().
 struct NormBackwardArguments {
-    at::Tensor d_normed_TH{};       ///< compute dtype, or undefined
-    at::Tensor d_normed_fp32_TH{};  ///< fp32, or undefined; the two are summed
+    at::Tensor d_normed_TH{};  ///< compute dtype, or undefined
     at::Tensor
-        d_sum_TH{};  ///< fp32, or undefined: the gradient that reaches `sum` without passing the LayerNorm (pre-LN's residual)
+        d_residual_TH{};  ///< the sum's dtype, or undefined: added to d_normed (the output of post-LN is the residual, too)
+    /// The sum's dtype, or undefined: the gradient that reaches `sum` without passing the LayerNorm (pre-LN's residual).
+    at::Tensor d_sum_TH{};
     NormResult forward{};
     NormParameters norm{};
     Dropout dropout{};
@@ -98,8 +105,23 @@ struct NormBackwardArguments {
 };
 
 struct NormGradients {
-    at::Tensor sum_TH;  ///< fp32: gradient of `sum`, and also of the residual
+    at::Tensor sum_TH;  ///< the sum's dtype: gradient of `sum`, and also of the residual
     at::Tensor out_TH;  ///< compute dtype: gradient of `out`; undefined if the forward had no `out`
+};
+
+/// How a matmul's operand is rounded to fp8.
+struct Quantizer {
+    at::ScalarType type = at::kFloat8_e4m3fn;  ///< or at::kFloat8_e5m2
+    at::Tensor scale_1;                        ///< fp32 on the operand's device, a power of two: elements are multiplied by it
+    at::Tensor largest_1;                      ///< fp32, there too: becomes the largest of itself and the elements' magnitudes
+};
+
+/// A matmul's operand in fp8, and its transpose: tensor cores sum along rows of both operands.
+struct Fp8Operand {
+    at::Tensor rows_TC, columns_CT;
+    at::Tensor inverse_scale_1;  ///< fp32 on their device: elements are the stored numbers times this
+
+    bool defined() const { return columns_CT.defined(); }
 };
 
 enum class Activation { gelu_erf, gelu_tanh, silu };

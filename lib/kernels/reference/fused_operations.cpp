@@ -26,20 +26,21 @@ at::Tensor activation_gradient(const at::Tensor& dy_fp32, const at::Tensor& x_fp
 }  // namespace
 
 NormResult dropout_residual_norm(const NormArguments& arguments) {
-    const auto& [out_TH, bias_H, residual, norm, eps, dropout, rows, compute_dtype, keep_fp32] = arguments;
+    const auto& [out_TH, bias_H, residual, norm, eps, dropout, rows, compute_dtype, keep_fp32, sum_dtype] = arguments;
     const at::Tensor residual_TH = residual.fp32();
     NormResult result;
     result.has_out = out_TH.defined();
+    at::Tensor sum_TH = residual_TH;
     if (out_TH.defined()) {
-        result.sum_TH = out_TH.to(at::kFloat) + bias_or_zeros(bias_H, out_TH);
-        if (dropout.active()) result.sum_TH = result.sum_TH * row_factors(dropout, rows, out_TH.size(1));
-        if (residual_TH.defined()) result.sum_TH = result.sum_TH + residual_TH;
-    } else {
-        result.sum_TH = residual_TH;
+        sum_TH = out_TH.to(at::kFloat) + bias_or_zeros(bias_H, out_TH);
+        if (dropout.active()) sum_TH = sum_TH * row_factors(dropout, rows, out_TH.size(1));
+        if (residual_TH.defined()) sum_TH = sum_TH + residual_TH;
     }
-    result.mean_T = result.sum_TH.mean(1);
+    result.sum_TH = is_bf16_sum(sum_dtype, compute_dtype) ? sum_TH.to(sum_dtype) : sum_TH;
+    sum_TH = result.sum_TH.to(at::kFloat);
+    result.mean_T = sum_TH.mean(1);
     if (norm.kind == NormKind::rms) result.mean_T.zero_();
-    const at::Tensor centered_TH = result.sum_TH - result.mean_T.unsqueeze(1);
+    const at::Tensor centered_TH = sum_TH - result.mean_T.unsqueeze(1);
     result.rstd_T = (centered_TH.square().mean(1) + eps).rsqrt();
     const at::Tensor normed_TH =
         centered_TH * result.rstd_T.unsqueeze(1) * norm.weight_H + bias_or_zeros(norm.bias_H, centered_TH);
@@ -49,22 +50,21 @@ NormResult dropout_residual_norm(const NormArguments& arguments) {
 }
 
 NormGradients dropout_residual_norm_backward(const NormBackwardArguments& arguments) {
-    const auto& [d_normed_TH, d_normed_fp32_TH, d_sum_TH, forward, norm, dropout, rows, compute_dtype, d_norm, d_bias_H] =
-        arguments;
-    at::Tensor dy_TH = d_normed_TH.defined() ? d_normed_TH.to(at::kFloat) : d_normed_fp32_TH;
-    if (d_normed_TH.defined() && d_normed_fp32_TH.defined()) dy_TH = dy_TH + d_normed_fp32_TH;
+    const auto& [d_normed_TH, d_residual_TH, d_sum_TH, forward, norm, dropout, rows, compute_dtype, d_norm, d_bias_H] = arguments;
+    at::Tensor dy_TH = (d_normed_TH.defined() ? d_normed_TH : d_residual_TH).to(at::kFloat);
+    if (d_normed_TH.defined() && d_residual_TH.defined()) dy_TH = dy_TH + d_residual_TH.to(at::kFloat);
     const at::Tensor deviation_T1 = forward.rstd_T.unsqueeze(1);
-    const at::Tensor normal_TH = (forward.sum_TH - forward.mean_T.unsqueeze(1)) * deviation_T1;
+    const at::Tensor normal_TH = (forward.sum_TH.to(at::kFloat) - forward.mean_T.unsqueeze(1)) * deviation_T1;
     d_norm.weight_H.add_((dy_TH * normal_TH).sum(0));
     if (d_norm.bias_H.defined()) d_norm.bias_H.add_(dy_TH.sum(0));
     const at::Tensor g_TH = dy_TH * norm.weight_H;
     NormGradients gradients;
     const at::Tensor centered_TH = norm.kind == NormKind::layer ? g_TH - g_TH.mean(1, true) : g_TH;
-    gradients.sum_TH = deviation_T1 * (centered_TH - normal_TH * (g_TH * normal_TH).mean(1, true));
-    if (d_sum_TH.defined()) gradients.sum_TH = gradients.sum_TH + d_sum_TH;
+    at::Tensor gradient_TH = deviation_T1 * (centered_TH - normal_TH * (g_TH * normal_TH).mean(1, true));
+    if (d_sum_TH.defined()) gradient_TH = gradient_TH + d_sum_TH.to(at::kFloat);
+    gradients.sum_TH = gradient_TH.to(forward.sum_TH.scalar_type());
     if (forward.has_out) {
-        const at::Tensor out_TH =
-            dropout.active() ? gradients.sum_TH * row_factors(dropout, rows, g_TH.size(1)) : gradients.sum_TH;
+        const at::Tensor out_TH = dropout.active() ? gradient_TH * row_factors(dropout, rows, g_TH.size(1)) : gradient_TH;
         if (d_bias_H.defined()) d_bias_H.add_(out_TH.sum(0));
         gradients.out_TH = out_TH.to(compute_dtype);
     }
@@ -138,6 +138,14 @@ void softmax_cross_entropy(at::Tensor& logits_MV, const at::Tensor& bias_V, cons
     d_bias_V.add_(d_MV.sum(0));
     totals_2.add_(at::stack({loss, correct}));
     logits_MV.copy_(d_MV);
+}
+
+Fp8Operand quantize(const at::Tensor& x_TC, const Quantizer& by) {
+    const double largest = by.type == at::kFloat8_e4m3fn ? 448 : 57344;
+    const at::Tensor x_fp32_TC = x_TC.to(at::kFloat), largest_1 = by.largest_1;
+    largest_1.copy_(at::maximum(largest_1, x_fp32_TC.abs().amax()));
+    const at::Tensor rows_TC = (x_fp32_TC * by.scale_1).clamp(-largest, largest).to(by.type);
+    return {rows_TC, rows_TC.t().contiguous(), {}};
 }
 
 void add_parts(const at::Tensor& parts_RN, const at::Tensor& sum_N) {

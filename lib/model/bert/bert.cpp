@@ -8,7 +8,7 @@ namespace bertpretrain {
 
 Bert::Bert(const BertConfig& config, const FlatParameters& parameters, const ModelChoices& choices)
     : LayeredModel(shape_of(config), static_cast<std::size_t>(config.num_hidden_layers), parameters_of(config).stage_ends,
-                   choices),
+                   choices, parameters.device()),
       config_(config),
       weights_(bert::weight_views(config, parameters)),
       gradients_(bert::gradient_views(config, parameters)) {}

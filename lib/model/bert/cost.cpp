@@ -18,9 +18,11 @@ double kept_by_attention(const BertConfig& config, double compute_bytes) {
 
 /// Bytes per row that a layer keeps after its attention: two norms (sum, normed, two statistics), and input and output of the
 /// activation.
-double kept_after_attention(const BertConfig& config, double compute_bytes) {
+double kept_after_attention(const BertConfig& config, const ActivationShape& shape) {
+    const double compute_bytes = shape.compute_bytes(), operand_bytes = shape.operand_bytes();
     const auto hidden = static_cast<double>(config.hidden_size), intermediate = static_cast<double>(config.intermediate_size);
-    return 2 * (fp32_size * hidden + compute_bytes * hidden + 2 * fp32_size) + 2 * compute_bytes * intermediate;
+    return 2 * (shape.residual_bytes() * hidden + operand_bytes * hidden + 2 * fp32_size) +
+           (compute_bytes + operand_bytes) * intermediate;
 }
 
 }  // namespace
@@ -62,27 +64,29 @@ std::vector<double> stage_shares(const BertConfig& config, double tokens_per_seq
 }
 
 std::uint64_t activation_bytes(const BertConfig& config, const ActivationShape& shape) {
-    const double compute_bytes = shape.bf16 ? 2 : 4;
+    const double compute_bytes = shape.compute_bytes(), residual_bytes = shape.residual_bytes();
     const auto hidden = static_cast<double>(config.hidden_size), intermediate = static_cast<double>(config.intermediate_size);
     const auto vocabulary = static_cast<double>(config.vocab_size), layers = static_cast<double>(config.num_hidden_layers);
     const auto tokens = static_cast<double>(shape.tokens), masked = static_cast<double>(shape.masked);
     const double read = masked + static_cast<double>(shape.sequences);
     const double attention = kept_by_attention(config, compute_bytes) + shape.mask_bytes,
-                 after = kept_after_attention(config, compute_bytes);
-    const double stream = tokens * (compute_bytes + fp32_size) * hidden;
+                 after = kept_after_attention(config, shape);
+    const double stream = tokens * (compute_bytes + residual_bytes) * hidden;
 
     const double whole_layer = tokens * (attention + after);
     const double last_layer = tokens * attention + read * after;
-    const double embeddings = tokens * (2 * fp32_size + compute_bytes) * hidden;
+    const double embeddings = tokens * (fp32_size + residual_bytes + compute_bytes) * hidden;
     const double kept =
         embeddings + (shape.checkpointing ? layers * stream + whole_layer : (layers - 1) * whole_layer + last_layer);
     // a weight gradient from a matmul is rounded in a separate matrix before it is accumulated
     const double logits = std::min(masked * vocabulary, static_cast<double>(HeadContext::most_logits));
     const double head =
         compute_bytes * logits + masked * (3 * fp32_size + 3 * compute_bytes) * hidden + compute_bytes * vocabulary * hidden;
-    const double backward = tokens * (2 * compute_bytes * intermediate + (6 * compute_bytes + 3 * fp32_size) * hidden) +
+    const double backward = tokens * (2 * compute_bytes * intermediate + (6 * compute_bytes + 3 * residual_bytes) * hidden) +
                             compute_bytes * hidden * intermediate;
-    return static_cast<std::uint64_t>(kept + std::max(head, backward));
+    const double fp8 = shape.fp8_bytes(layers * (4 * hidden * hidden + 2 * hidden * intermediate),
+                                       std::max(3 * hidden, intermediate), layers * hidden, hidden * intermediate);
+    return static_cast<std::uint64_t>(kept + std::max(head, backward) + fp8);
 }
 
 std::vector<LinearShape> matmuls_of(const BertConfig& config) {

@@ -25,9 +25,9 @@ double kept_by_attention(const Design& design, double compute_bytes) {
 
 /// Bytes per row that a layer keeps after its attention: two norms (sum, normed, two statistics), and input and output of the
 /// gated activation.
-double kept_after_attention(const Design& design, double compute_bytes) {
-    return 2 * (fp32_size * number(design.hidden) + compute_bytes * number(design.hidden) + 2 * fp32_size) +
-           3 * compute_bytes * number(design.intermediate);
+double kept_after_attention(const Design& design, const ActivationShape& shape) {
+    return 2 * ((shape.residual_bytes() + shape.operand_bytes()) * number(design.hidden) + 2 * fp32_size) +
+           (2 * shape.compute_bytes() + shape.operand_bytes()) * number(design.intermediate);
 }
 
 }  // namespace
@@ -63,18 +63,18 @@ std::vector<double> stage_shares(const Design& design, double tokens_per_sequenc
 }
 
 std::uint64_t activation_bytes(const Design& design, const ActivationShape& shape) {
-    const double compute_bytes = shape.bf16 ? 2 : 4, H = number(design.hidden), F = number(design.intermediate),
-                 V = number(design.vocabulary), layers = number(design.layers), tokens = number(shape.tokens),
-                 masked = number(shape.masked), read = masked + number(shape.sequences);
+    const double compute_bytes = shape.compute_bytes(), residual_bytes = shape.residual_bytes(), H = number(design.hidden),
+                 F = number(design.intermediate), V = number(design.vocabulary), layers = number(design.layers),
+                 tokens = number(shape.tokens), masked = number(shape.masked), read = masked + number(shape.sequences);
     const double local = number(design.local_layers()),
                  masks = (local * shape.local_mask_bytes + (layers - local) * shape.mask_bytes) / layers;
     const double attention = kept_by_attention(design, compute_bytes) + masks,  // of a mean layer
-        after = kept_after_attention(design, compute_bytes);
-    const double stream = tokens * (compute_bytes + fp32_size) * H;
+        after = kept_after_attention(design, shape);
+    const double stream = tokens * (compute_bytes + residual_bytes) * H;
 
     const double whole_layer = tokens * (attention + after), largest_layer = whole_layer + tokens * (shape.mask_bytes - masks);
     const double last_layer = tokens * attention + read * after;
-    const double embeddings = tokens * (fp32_size + compute_bytes) * H;
+    const double embeddings = tokens * (residual_bytes + compute_bytes) * H;
     const double kept =
         embeddings + (shape.checkpointing ? layers * stream + largest_layer : (layers - 1) * whole_layer + last_layer);
     // a weight gradient from a matmul is rounded in a separate matrix before it is accumulated
@@ -82,8 +82,9 @@ std::uint64_t activation_bytes(const Design& design, const ActivationShape& shap
     const double head_rows = design.transforms ? 3 * fp32_size + 3 * compute_bytes : fp32_size + 2 * compute_bytes;
     const double head = compute_bytes * logits + masked * head_rows * H + compute_bytes * V * H;
     const double backward =
-        tokens * (3 * compute_bytes * F + (3 * compute_bytes + 3 * fp32_size) * H) + 2 * compute_bytes * H * F;
-    return static_cast<std::uint64_t>(kept + std::max(head, backward));
+        tokens * (3 * compute_bytes * F + (3 * compute_bytes + 3 * residual_bytes) * H) + 2 * compute_bytes * H * F;
+    const double fp8 = shape.fp8_bytes(layers * (4 * H * H + 3 * H * F), std::max(3 * H, 2 * F), layers * H, 2 * H * F);
+    return static_cast<std::uint64_t>(kept + std::max(head, backward) + fp8);
 }
 
 std::vector<LinearShape> matmuls_of(const Design& design) {

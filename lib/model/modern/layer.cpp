@@ -2,8 +2,6 @@
 
 #include <ATen/ATen.h>
 
-#include "kernels/matmul.h"
-
 namespace bertpretrain::modern {
 namespace {
 
@@ -35,7 +33,8 @@ NormResult close_sublayer(const LayerContext& context, const RowKeys& rows, cons
                                                      .eps = context.design.eps,
                                                      .dropout = dropout,
                                                      .rows = rows,
-                                                     .compute_dtype = out_TH.scalar_type()});
+                                                     .compute_dtype = out_TH.scalar_type(),
+                                                     .sum_dtype = context.residual_dtype});
     hidden = {closed.normed_TH, Residual(closed.sum_TH)};
     return closed;
 }
@@ -43,18 +42,23 @@ NormResult close_sublayer(const LayerContext& context, const RowKeys& rows, cons
 NormGradients close_sublayer_backward(const RowKeys& rows, const HiddenStateGradient& d_hidden, const NormResult& closed,
                                       const NormParameters& norm, const Dropout& dropout, const NormParameters& d_norm) {
     return dropout_residual_norm_backward({.d_normed_TH = d_hidden.normed_TH,
-                                           .d_normed_fp32_TH = d_hidden.normed_fp32_TH,
                                            .d_sum_TH = d_hidden.residual_TH,
                                            .forward = closed,
                                            .norm = norm,
                                            .dropout = dropout,
                                            .rows = rows,
-                                           .compute_dtype = closed.normed_TH.scalar_type(),
+                                           .compute_dtype = d_hidden.normed_TH.scalar_type(),
                                            .d_norm = d_norm});
 }
 
 RowsAfterAttention rows_after_attention(const LayerContext& context, std::int64_t index) {
     return {context.read, context.rows, index + 1 == context.design.layers};
+}
+
+/// The last layer computes so few rows after its attention that rounding them to fp8 would save nothing.
+LayerMatmuls matmuls_after_attention(const LayerContext& context, std::int64_t index) {
+    const bool few_rows = context.read.index_R.defined() && index + 1 == context.design.layers;
+    return {few_rows ? nullptr : context.fp8, index};
 }
 
 }  // namespace
@@ -63,20 +67,25 @@ LayerState layer_forward(const LayerContext& context, std::int64_t index, const 
                          HiddenState& output, const std::function<void()>& feed_forward_begins) {
     LayerState state;
     state.input = input;
+    const LayerMatmuls before(context.fp8, index), after = matmuls_after_attention(context, index);
     const RowsAfterAttention rows = rows_after_attention(context, index);
     output = {{}, rows.pick(input.residual)};
-    state.qkv_T3H = linear_matmul(input.normed_TH, weights.qkv_weight);
+    state.qkv_T3H = before.forward(LayerLinear::qkv, input.normed_TH, weights.qkv_weight, state.operands);
     const Attention attended = attention_shape(context, index);
     rotate(state.qkv_T3H, attended.positions_T, attended.rotary);
     state.attention = attention(state.qkv_T3H, {}, attended);
-    state.context_TH = rows.pick(state.attention.context_TH);
-    state.after_attention = close_sublayer(context, rows.keys(), linear_matmul(state.context_TH, weights.attention_out_weight),
-                                           weights.norm_after_attention, output_dropout(context, index), output);
+    const at::Tensor attention_out_TH = after.forward(LayerLinear::attention_out, rows.pick(state.attention.context_TH),
+                                                      weights.attention_out_weight, state.operands);
+    state.after_attention = close_sublayer(context, rows.keys(), attention_out_TH, weights.norm_after_attention,
+                                           output_dropout(context, index), output);
     feed_forward_begins();
-    state.intermediate_TF = linear_matmul(output.normed_TH, weights.gated_weight);
-    state.activated_TF = gated_activation(state.intermediate_TF, context.design.activation);
-    state.after_output = close_sublayer(context, rows.keys(), linear_matmul(state.activated_TF, weights.output_weight),
-                                        weights.norm_after_output, {}, output);
+    state.intermediate_TF = after.forward(LayerLinear::intermediate, output.normed_TH, weights.gated_weight, state.operands);
+    const at::Tensor out_TH =
+        after.forward(LayerLinear::output, gated_activation(state.intermediate_TF, context.design.activation),
+                      weights.output_weight, state.operands);
+    if (after.are_fp8()) state.after_attention.normed_TH.reset(), state.input.normed_TH.reset();
+    state.after_output = close_sublayer(context, rows.keys(), out_TH, weights.norm_after_output, {}, output);
+    if (after.are_fp8()) state.after_output.normed_TH.reset();
     return state;
 }
 
@@ -84,26 +93,36 @@ HiddenStateGradient layer_backward(const LayerContext& context, std::int64_t ind
                                    const LayerState& state, const HiddenStateGradient& d_output, const LayerViews& gradients,
                                    const std::function<void()>& feed_forward_done) {
     const RowsAfterAttention rows = rows_after_attention(context, index);
-    const bool accumulate = context.accumulate_layer_gradients;
+    const LayerMatmuls before(context.fp8, index), after = matmuls_after_attention(context, index);
+    const auto add_weight_gradient = [&](LayerLinear linear, const MatmulOperand& dy, const at::Tensor& d_weight) {
+        LayerMatmuls::add_weight_gradient(linear, dy, state.operands, d_weight, context.accumulate_layer_gradients);
+    };
     const NormGradients d_ffn = close_sublayer_backward(rows.keys(), d_output, state.after_output, weights.norm_after_output, {},
                                                         gradients.norm_after_output);
-    add_linear_weight_gradient(d_ffn.out_TH, state.activated_TF, gradients.output_weight, accumulate);
-    const at::Tensor d_gated_T2F = gated_activation_backward(linear_input_gradient(d_ffn.out_TH, weights.output_weight),
-                                                             state.intermediate_TF, context.design.activation);
-    add_linear_weight_gradient(d_gated_T2F, state.after_attention.normed_TH, gradients.gated_weight, accumulate);
+    const MatmulOperand d_out = after.gradient(LayerLinear::output, d_ffn.out_TH);
+    add_weight_gradient(LayerLinear::output, d_out, gradients.output_weight);
+    const MatmulOperand d_gated =
+        after.gradient(LayerLinear::intermediate,
+                       gated_activation_backward(LayerMatmuls::input_gradient(LayerLinear::output, d_out, state.operands),
+                                                 state.intermediate_TF, context.design.activation));
+    add_weight_gradient(LayerLinear::intermediate, d_gated, gradients.gated_weight);
     feed_forward_done();
 
-    const HiddenStateGradient d_middle{linear_input_gradient(d_gated_T2F, weights.gated_weight), {}, d_ffn.sum_TH};
+    const HiddenStateGradient d_middle{LayerMatmuls::input_gradient(LayerLinear::intermediate, d_gated, state.operands),
+                                       d_ffn.sum_TH};
     const NormGradients d_attention =
         close_sublayer_backward(rows.keys(), d_middle, state.after_attention, weights.norm_after_attention,
                                 output_dropout(context, index), gradients.norm_after_attention);
-    add_linear_weight_gradient(d_attention.out_TH, state.context_TH, gradients.attention_out_weight, accumulate);
+    const MatmulOperand d_attention_out = after.gradient(LayerLinear::attention_out, d_attention.out_TH);
+    add_weight_gradient(LayerLinear::attention_out, d_attention_out, gradients.attention_out_weight);
     const at::Tensor d_context_TH =
-        rows.put_back(linear_input_gradient(d_attention.out_TH, weights.attention_out_weight), context.batch);
-    const at::Tensor d_qkv_T3H =
-        attention_backward(d_context_TH, state.qkv_T3H, {}, state.attention, attention_shape(context, index), {});
-    add_linear_weight_gradient(d_qkv_T3H, state.input.normed_TH, gradients.qkv_weight, accumulate);
-    return {linear_input_gradient(d_qkv_T3H, weights.qkv_weight), {}, rows.put_back(d_attention.sum_TH, context.batch)};
+        rows.put_back(LayerMatmuls::input_gradient(LayerLinear::attention_out, d_attention_out, state.operands), context.batch);
+    const MatmulOperand d_qkv = before.gradient(
+        LayerLinear::qkv,
+        attention_backward(d_context_TH, state.qkv_T3H, {}, state.attention, attention_shape(context, index), {}));
+    add_weight_gradient(LayerLinear::qkv, d_qkv, gradients.qkv_weight);
+    return {LayerMatmuls::input_gradient(LayerLinear::qkv, d_qkv, state.operands),
+            rows.put_back(d_attention.sum_TH, context.batch)};
 }
 
 }  // namespace bertpretrain::modern

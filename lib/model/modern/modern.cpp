@@ -26,7 +26,7 @@ at::Tensor rotary_angles(double theta, std::int64_t positions, std::int64_t head
 
 ModernEncoder::ModernEncoder(const modern::Design& design, const FlatParameters& parameters, const ModelChoices& choices)
     : LayeredModel(modern::shape_of(design), static_cast<std::size_t>(design.layers), modern::parameters_of(design).stage_ends,
-                   choices),
+                   choices, parameters.device()),
       design_(design),
       weights_(modern::weight_views(design, parameters)),
       gradients_(modern::gradient_views(design, parameters)),
@@ -45,12 +45,14 @@ modern::LayerContext ModernEncoder::context(const Pass& pass) const {
 NormResult ModernEncoder::embed(const Pass& pass, HiddenState& output) const {
     const MicroBatch& batch = pass.batch;
     const at::Tensor sum_TH =
-        embedding_sum(batch.input_ids_T, batch.position_ids_T, batch.token_type_ids_T, weights_.word_VH, {}, {});
+        embedding_sum(batch.input_ids_T, batch.position_ids_T, batch.token_type_ids_T, weights_.word_VH, {}, {})
+            .to(pass.residual_dtype);
     const NormResult norm = dropout_residual_norm({.residual = sum_TH,
                                                    .norm = weights_.first_norm,
                                                    .eps = design_.eps,
                                                    .rows = pass.rows,
-                                                   .compute_dtype = weights_.word_VH.scalar_type()});
+                                                   .compute_dtype = weights_.word_VH.scalar_type(),
+                                                   .sum_dtype = pass.residual_dtype});
     output = {norm.normed_TH, design_.norms_embeddings ? Residual::of(norm, weights_.first_norm) : Residual(norm.sum_TH)};
     return norm;
 }
@@ -59,14 +61,14 @@ void ModernEncoder::embed_backward(const Pass& pass, const NormResult& embedded,
     const at::Tensor none;
     const NormGradients d =
         dropout_residual_norm_backward({.d_normed_TH = d_output.normed_TH,
-                                        .d_normed_fp32_TH = design_.norms_embeddings ? d_output.residual_TH : none,
+                                        .d_residual_TH = design_.norms_embeddings ? d_output.residual_TH : none,
                                         .d_sum_TH = design_.norms_embeddings ? none : d_output.residual_TH,
                                         .forward = embedded,
                                         .norm = weights_.first_norm,
                                         .rows = pass.rows,
                                         .compute_dtype = weights_.word_VH.scalar_type(),
                                         .d_norm = gradients_.first_norm});
-    embedding_backward(d.sum_TH, pass.batch.input_ids_T, gradients_.word_VH);
+    embedding_backward(d.sum_TH.to(at::kFloat), pass.batch.input_ids_T, gradients_.word_VH);
 }
 
 LayerState ModernEncoder::layer_forward(const Pass& pass, std::size_t layer, const HiddenState& input, HiddenState& output,

@@ -73,7 +73,10 @@ void require_own(const Proof& proof, const std::string& own, const std::string& 
 }  // namespace
 
 ProofShape proof_shape(const RunPlan& plan) {
-    return proof_shape(shape_of(plan.settings.model), plan.settings.data.sequence_length, plan.compute.dtype);
+    ProofShape shape = proof_shape(shape_of(plan.settings.model), plan.settings.data.sequence_length, plan.compute.dtype);
+    shape.residual_dtype = plan.compute.residual_dtype;
+    shape.fp8_matmuls = plan.settings.training.fp8_matmuls;
+    return shape;
 }
 
 ChosenKernels choose_kernels(ControlGroup& ranks, const RunPlan& plan, at::Device device) {

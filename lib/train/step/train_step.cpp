@@ -10,6 +10,7 @@
 
 #include "batches/batch_copier.h"
 #include "core/clock.h"
+#include "model/fp8_scales.h"
 #include "operations/device_check.h"
 
 namespace bertpretrain {
@@ -101,6 +102,7 @@ ParameterMoves TrainStep::moves(bool last_micro_batch, PhaseClock& clock) {
 bool TrainStep::accumulate(const GlobalBatch& batch, const StepCounts& whole, const at::Tensor& sums_CS4, StopAgreement& stop,
                            PhaseClock& clock, const AfterFirst& after_first) {
     next_bucket_ = 0;
+    if (Fp8Scales* const fp8 = model_.fp8_scales()) fp8->begin_step();
     const auto count = static_cast<std::int64_t>(batch.micro_batches.size());
     if (count > 0) parameters_.begin_gradients();
     else parameters_.zero_gradients();
@@ -173,6 +175,7 @@ StepOutcome TrainStep::run(const GlobalBatch& batch, const StepCounts& whole, do
     JointGather message;
     add_sums(message, outcome, batch, whole, sums_on_host_CS4, {batch.data_wait_seconds, own_seconds});
     add_sources(message, outcome, batch, sums_on_host_CS4);
+    if (Fp8Scales* const fp8 = model_.fp8_scales()) message.add(fp8->word(), [fp8](const auto& of_all) { fp8->hear(of_all); });
     const double attached_bytes = add_attached(message);
     const bool finite = std::isfinite(sums_on_host_CS4.sum().item<double>());
     clock.enter(Phase::communication);

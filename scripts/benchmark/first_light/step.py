@@ -3,8 +3,9 @@ from programs import can_import
 
 from .stage import Result, block, read_json, table
 
-SIDES = ["ours", "ours-real-lengths", "hf", "strongest", "strongest-real-lengths", "hf-compile"]
-MODERN_SIDES = ["ours", "hf-flash", "strongest"]
+NARROW = ["ours-bf16-residual", "ours-fp8", "ours-fp8-bf16-residual"]
+SIDES = ["ours", *NARROW, "ours-real-lengths", "hf", "strongest", "strongest-real-lengths", "hf-compile"]
+MODERN_SIDES = ["ours", *NARROW, "hf-flash", "strongest"]
 
 
 def rounds(stage):

@@ -69,6 +69,7 @@ inline unsigned __ballot_sync(unsigned mask, bool value) { return cuda_emulator:
 
 inline unsigned __float_as_uint(float value) { return std::bit_cast<unsigned>(value); }
 inline float __uint_as_float(unsigned bits) { return std::bit_cast<float>(bits); }
+inline void atomicMax(unsigned* at, unsigned value) { *at = value > *at ? value : *at; }
 inline unsigned __umulhi(unsigned a, unsigned b) { return static_cast<unsigned>(std::uint64_t{a} * b >> 32); }
 inline float rsqrtf(float x) { return 1.0F / std::sqrt(x); }
 

@@ -10,6 +10,7 @@
 
 #include "checkpoint/checkpoint_files.h"
 #include "core/error.h"
+#include "model/fp8_scales.h"
 #include "parallel/together.h"
 #include "train/start/init_from.h"
 #include "train/start/restore_optimizer.h"
@@ -46,14 +47,17 @@ void Replay::begin(const CheckpointReader* checkpoint) {
     World& world = *parts_.world;
     const ParameterLayout& layout = parts_.parameters->layout();
     parts_.step->settle();
+    Fp8Scales* const fp8 = parts_.model->fp8_scales();
     if (checkpoint != nullptr) {
         const auto progress = TrainingProgress::read(checkpoint->progress(), checkpoint->folder() / progress_file);
         restore_optimizer(world, checkpoint, layout, *parts_.optimizer);
+        if (fp8 != nullptr) fp8->restore(progress.fp8_magnitudes);
         step_ = checkpoint->step();
         updates_before_ = progress.updates_before;
         skipped_ = progress.skipped_updates;
     } else {
         step_ = skipped_ = 0;
+        if (fp8 != nullptr) fp8->restore({});
         updates_before_ = fill_initial_state(parts_.plan, world, layout, *parts_.optimizer);
     }
     parts_.step->publish_weights();

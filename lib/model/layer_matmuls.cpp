@@ -1,0 +1,47 @@
+#include "model/layer_matmuls.h"
+
+#include <ATen/ATen.h>
+
+#include "kernels/fp8_matmul.h"
+#include "kernels/fused_operations.h"
+#include "kernels/matmul.h"
+
+namespace bertpretrain {
+
+MatmulOperand LayerMatmuls::operand(LayerLinear linear, LinearRole role, const at::Tensor& x_TC) const {
+    if (scales_ == nullptr) return {x_TC, {}};
+    const Quantizer by = scales_->quantizer(layer_, linear, role);
+    if (!scales_->ready()) {
+        at::Tensor largest_1 = by.largest_1;
+        largest_1.copy_(at::maximum(largest_1, x_TC.abs().amax()));
+        return {x_TC, {}};
+    }
+    MatmulOperand operand{{}, quantize(x_TC, by)};
+    operand.fp8.inverse_scale_1 = scales_->inverse_scale(layer_, linear, role);
+    return operand;
+}
+
+at::Tensor LayerMatmuls::forward(LayerLinear linear, const at::Tensor& x_TI, const at::Tensor& weight_OI,
+                                 LayerOperands& kept) const {
+    auto& [input, weight] = kept[static_cast<std::size_t>(linear)];
+    input = operand(linear, LinearRole::input, x_TI), weight = operand(linear, LinearRole::weight, weight_OI);
+    if (!input.fp8.defined()) return linear_matmul(x_TI, weight_OI);
+    const at::Tensor y_TO = fp8_linear_matmul(input.fp8, weight.fp8);
+    input.fp8.rows_TC.reset(), weight.fp8.rows_TC.reset();  // the backward reads columns
+    return y_TO;
+}
+
+void LayerMatmuls::add_weight_gradient(LayerLinear linear, const MatmulOperand& dy_TO, const LayerOperands& kept,
+                                       const at::Tensor& d_weight_OI, bool accumulate) {
+    const MatmulOperand& input = kept[static_cast<std::size_t>(linear)].input;
+    if (dy_TO.fp8.defined()) add_fp8_linear_weight_gradient(dy_TO.fp8, input.fp8, d_weight_OI, accumulate);
+    else add_linear_weight_gradient(dy_TO.compute_TC, input.compute_TC, d_weight_OI, accumulate);
+}
+
+at::Tensor LayerMatmuls::input_gradient(LayerLinear linear, const MatmulOperand& dy_TO, const LayerOperands& kept) {
+    const MatmulOperand& weight = kept[static_cast<std::size_t>(linear)].weight;
+    if (dy_TO.fp8.defined()) return fp8_linear_input_gradient(dy_TO.fp8, weight.fp8);
+    return linear_input_gradient(dy_TO.compute_TC, weight.compute_TC);
+}
+
+}  // namespace bertpretrain

@@ -1,0 +1,50 @@
+#pragma once
+// The matmuls of an encoder layer's Linears, in the compute dtype or in fp8.
+
+#include <array>
+
+#include <ATen/core/Tensor.h>
+
+#include "model/fp8_scales.h"
+
+namespace bertpretrain {
+
+/// An operand in the compute dtype, or in fp8.
+struct MatmulOperand {
+    at::Tensor compute_TC;
+    Fp8Operand fp8;
+};
+
+/// A Linear's operands, as the forward leaves them for the backward.
+struct LinearOperands {
+    MatmulOperand input, weight;
+};
+using LayerOperands = std::array<LinearOperands, 4>;  ///< by LayerLinear
+
+class LayerMatmuls {
+public:
+    /// @param scales null: in the compute dtype. Must outlive this.
+    LayerMatmuls(const Fp8Scales* scales, std::int64_t layer) : scales_(scales), layer_(layer) {}
+
+    bool are_fp8() const { return scales_ != nullptr && scales_->ready(); }
+
+    /// Returns y_TO = x_TI W_OI^T, and keeps what the backward needs.
+    at::Tensor forward(LayerLinear linear, const at::Tensor& x_TI, const at::Tensor& weight_OI, LayerOperands& kept) const;
+    /// Returns the gradient of a Linear's output as the two matmuls of the backward read it.
+    MatmulOperand gradient(LayerLinear linear, const at::Tensor& dy_TO) const {
+        return operand(linear, LinearRole::gradient, dy_TO);
+    }
+    /// d_weight_OI += dy_TO^T x_TI, or = if `accumulate` is false. @param dy_TO of gradient()
+    static void add_weight_gradient(LayerLinear linear, const MatmulOperand& dy_TO, const LayerOperands& kept,
+                                    const at::Tensor& d_weight_OI, bool accumulate);
+    /// Returns dx_TI = dy_TO W_OI.
+    static at::Tensor input_gradient(LayerLinear linear, const MatmulOperand& dy_TO, const LayerOperands& kept);
+
+private:
+    MatmulOperand operand(LayerLinear linear, LinearRole role, const at::Tensor& x_TC) const;
+
+    const Fp8Scales* scales_;
+    std::int64_t layer_;
+};
+
+}  // namespace bertpretrain
