@@ -198,7 +198,13 @@ private:
             throw ConfigError(concat(sources_.front().folder, ": rows are ", length, " tokens long, but ", model.folder.string(),
                                      " knows ", shape.longest_sequence, " positions\n  do: make shards with ",
                                      "`bertpretrain_data shard --sequence-length ", shape.longest_sequence, "` for it"));
-        if (length > trained_length(model)) use_proven_kernels(model.config, length, compute_dtype(), device_);
+        if (length > trained_length(model)) {
+            use_proven_kernels(model.config, length, compute_dtype(), device_);
+            const std::string warning = concat(sources_.front().folder, ": rows are ", length, " tokens long, but ",
+                                               model.folder.string(), " was trained on rows of ", trained_length(model),
+                                               ": its later positions have learned nothing, which raises the loss");
+            if (!shape.is_rotary && world_.rank() == 0 && warned_.insert(warning).second) log_warning(warning);
+        }
         open_shards({length, shape.longest_sequence, shape.vocab_size, shape.next_sentence, model.document_end});
     }
 

@@ -6,6 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "core/output/log.h"
 #include "core/output/table.h"
 #include "core/strings.h"
 
@@ -36,6 +37,18 @@ void print_as_json(const ExtractCounts& counts) {
 
 double masked_share(const ShardTotals& totals) { return static_cast<double>(totals.masked) / static_cast<double>(totals.tokens); }
 double mean_length(const ShardTotals& totals) { return static_cast<double>(totals.tokens) / static_cast<double>(totals.rows); }
+
+/// The fraction counts articles: where few are long, what is held out may be several times more text.
+void warn_of_share(const Manifest& manifest) {
+    const auto held_out = static_cast<double>(shard_totals(manifest, ShardKind::held_out).tokens),
+               training = static_cast<double>(shard_totals(manifest, ShardKind::training).tokens),
+               asked = manifest.settings.held_out_fraction;
+    const double share = held_out / (held_out + training);
+    if (held_out == 0 || training == 0 || (share < 2 * asked && share > asked / 2)) return;
+    log_warning(concat("the held-out shards have ", fixed(100 * share, 1), " % of the tokens: --held-out-fraction ", asked,
+                       " counts articles, and theirs differ in length",
+                       "\n  do: use smaller documents (--documents lines), another --seed, or another fraction"));
+}
 
 void print(const ShardBuildReport& report) {
     Table table({"part", "shards", "rows", "tokens", "masked", "mean length"});
@@ -76,6 +89,7 @@ void print_summary(const ExtractCounts& counts, bool json) {
 void print_summary(const ShardBuildReport& report, bool json) {
     if (json) print_as_json(report);
     else print(report);
+    warn_of_share(report.manifest);
 }
 
 }  // namespace bertpretrain

@@ -102,8 +102,13 @@ std::vector<std::string> listed_tokens(const std::filesystem::path& file, const 
     return tokens;
 }
 
-void report_extension(const Vocabulary& before, const Vocabulary& after, const WordCounts& counts) {
+/// @param given whether the tokens come from a file, and not from the text
+void report_extension(const Vocabulary& before, const Vocabulary& after, const WordCounts& counts, bool given) {
     const ExtensionSummary summary = summary_of(before, after, counts);
+    if (given && summary.unused > 0)
+        log_warning(concat(with_thousands(summary.unused), " of the ",
+                           with_thousands(summary.words + summary.pieces + summary.characters),
+                           " added tokens do not occur in the text: training on it leaves their rows as they begin"));
     log_info(concat("added words of the text: ", with_thousands(summary.words),
                     ", pieces of words: ", with_thousands(summary.pieces), ", characters: ", with_thousands(summary.characters),
                     "; tokens per word: ", fixed(summary.tokens_per_word_before, 3), " before, ",
@@ -122,7 +127,7 @@ Vocabulary extended(const VocabularyRequest& request, const WordCounts& counts, 
     if (added < extension.additions)
         log_warning(concat("only ", with_thousands(added), " tokens were added instead of ", with_thousands(extension.additions),
                            ": no other pair of pieces occurs ", extension.min_frequency, " times"));
-    if (!counts.empty()) report_extension(before, after, counts);
+    if (!counts.empty()) report_extension(before, after, counts, !request.tokens.empty());
     return after;
 }
 

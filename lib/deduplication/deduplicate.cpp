@@ -140,7 +140,7 @@ private:
             documents_.add(fingerprint.source, fingerprint.text);
             report_.text_bytes += fingerprint.text.size() + 1;
             report_.sentences += static_cast<std::uint64_t>(std::count(fingerprint.text.begin(), fingerprint.text.end(), '\n'));
-            if (fingerprint.has_words) contents_.add({fingerprint.content, document});
+            contents_.add({fingerprint.content, document});
             for (const std::uint64_t key : fingerprint.bands)
                 bands_.add({static_cast<std::uint32_t>(key >> 32), static_cast<std::uint32_t>(key), document});
             for (SentenceRecord sentence : fingerprint.sentences) {

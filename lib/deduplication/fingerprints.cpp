@@ -1,5 +1,6 @@
 #include "deduplication/fingerprints.h"
 
+#include <cstring>
 #include <span>
 #include <string_view>
 
@@ -11,6 +12,13 @@ namespace {
 /// "FILE:LINE ID", as far as they are known.
 std::string source_of(const std::string& file, const Document& document) {
     return concat(file, document.line > 0 ? concat(":", document.line) : "", document.id.empty() ? "" : " ", document.id);
+}
+
+/// Eight bytes count as a word here. The end is marked, so that no number of zeros is the same.
+ContentHash hash_of_bytes(std::string_view text) {
+    std::vector<std::uint64_t> numbers(text.size() / sizeof(std::uint64_t) + 2, text.size());
+    std::memcpy(numbers.data(), text.data(), text.size());
+    return content_hash(numbers);
 }
 
 class FingerprintMaker {
@@ -30,9 +38,8 @@ public:
                 made.sentences.push_back({content_hash(std::span(words_).subspan(words_before)).high, 0, number});
             rest.remove_prefix(end + 1);
         }
-        made.has_words = !words_.empty();
-        if (made.has_words) made.content = content_hash(words_);
-        if (made.has_words && settings_.min_hash != nullptr) {
+        made.content = words_.empty() ? hash_of_bytes(made.text) : content_hash(words_);
+        if (!words_.empty() && settings_.min_hash != nullptr) {
             hash_shingles(words_, settings_.shingle_words, shingles_);
             settings_.min_hash->append_keys(shingles_, made.bands);
         }

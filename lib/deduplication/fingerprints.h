@@ -36,9 +36,8 @@ struct SentenceRecord {
 };
 
 struct DocumentFingerprint {
-    std::string source, text;  ///< as in StoredDocument
-    bool has_words = false;    ///< a document without words has no duplicates
-    ContentHash content;
+    std::string source, text;               ///< as in StoredDocument
+    ContentHash content;                    ///< of its words; of a document without words, of its bytes
     std::vector<std::uint64_t> bands;       ///< the keys of its bands; empty if not asked for
     std::vector<SentenceRecord> sentences;  ///< without the document's number; empty if not asked for
 };

@@ -106,6 +106,7 @@ TEST_CASE("vocabulary --extend adds the tokens of a file, names those it has, an
     CHECK_THAT(extended.err,
                Contains("added words of the text: 1, pieces of words: 1, characters: 1; tokens per word: 1.500 before, "
                         "1.000 after; unknown words: 25.00 % before, 0.00 % after"));
+    CHECK_THAT(extended.err, Contains("1 of the 3 added tokens do not occur in the text"));
     CHECK(run_command(extend).exit_code == 0);  // without a text
     CHECK(run_command(extend + path("text") + " --add 3").exit_code == 2);
     for (const char* wrong : {"two words\n", "Cardio\n", "##Io\n", "a-b\n"}) {

@@ -86,8 +86,9 @@ TEST_CASE("of documents with the same words, the first stays as it was written")
     CHECK(result.report.equal_examples.at(0).removed_begin == "the MOON is round - it shines ");
 }
 
-TEST_CASE("documents without words are kept") {
-    CHECK(deduplicated("...\n\n...\n\n \n\nA word.\n").text == "...\n\n...\n\nA word.\n\n");
+TEST_CASE("of equal documents without words one is kept, and different ones are") {
+    CHECK(deduplicated("...\n\n...\n\n \n\nA word.\n\n.\n\n....\n\n...\n\n---------\n\n---------\n").text ==
+          "...\n\nA word.\n\n.\n\n....\n\n---------\n\n");
 }
 
 TEST_CASE("near-duplicates around the threshold are found as comparing all pairs finds them") {

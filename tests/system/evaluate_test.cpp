@@ -129,6 +129,17 @@ TEST_CASE("evaluate measures on rows of any length that the model has positions 
     CHECK(json::parse(shorter.out).at("mlm_loss").get<double>() > 0);
     CHECK(longer.exit_code == 2);
     CHECK(missing_words(longer.err, {"rows are 128 tokens long", "knows 64 positions", "--sequence-length 64"}) == "");
+    CHECK(shorter.err.find("was trained on rows of") == std::string::npos);
+
+    const auto config = write_experiment(folder, {{"schedule", {{"total_steps", 1}}}});
+    const CommandResult trained =
+        train(config, folder / "run", "--set data.sequence_length=32 --set data.training_shards=" + (folder / "32").string());
+    INFO(trained.err);
+    REQUIRE(trained.exit_code == 0);
+    const CommandResult later = run_command("env OMP_NUM_THREADS=1 " + train_program + " evaluate " + (folder / "run").string() +
+                                            " --shards " + data.shards.string());
+    CHECK(later.exit_code == 0);
+    CHECK(missing_words(later.err, {"rows are 64 tokens long", "was trained on rows of 32"}) == "");
 }
 
 TEST_CASE("a run is warned of held-out shards that were made of its own text with another seed") {

@@ -75,6 +75,8 @@ TEST_CASE("an extension's summary counts its characters, pieces and words, and t
     CHECK(summary.characters == 1);
     CHECK(summary.words == 1);
     CHECK(summary.pieces == 1);
+    CHECK(summary.unused == 1);  // cardiomy is cardio and ##my
+    CHECK(summary_of(vocabulary, extend_vocabulary(vocabulary, Strings{"cardio", "zebra", "##lion"}, false), counts).unused == 2);
     CHECK(summary.tokens_per_word_before == Approx((6 * 2 + 5 * 3 + 3 * 2 + 4 + 2) / 20.0));
     CHECK(summary.tokens_per_word_after == Approx((6 + 5 * 2 + 3 * 2 + 4 + 2) / 20.0));
     CHECK(summary.unknown_before == Approx(4 / 20.0));

@@ -189,7 +189,9 @@ ExtensionSummary summary_of(const Vocabulary& vocabulary, const Vocabulary& exte
         if (is_character(token)) ++summary.characters;
         else ++(words.find(token) != words.end() ? summary.words : summary.pieces);
     }
+    std::vector<bool> used;  // of the last measured vocabulary, by id
     const auto measure = [&](const Vocabulary& by, double& tokens_per_word, double& unknown_share) {
+        used.assign(static_cast<std::size_t>(by.size()), false);
         const PieceMatcher matcher(by, longest_word);
         std::vector<std::int32_t> pieces;
         std::int64_t tokens = 0, unknown = 0;
@@ -197,6 +199,7 @@ ExtensionSummary summary_of(const Vocabulary& vocabulary, const Vocabulary& exte
             pieces.clear();
             matcher.match(word, pieces);
             tokens += count * std::ssize(pieces);
+            for (const std::int32_t piece : pieces) used[static_cast<std::size_t>(piece)] = true;
             if (pieces.front() == by.specials().unk) unknown += count;
         }
         tokens_per_word = static_cast<double>(tokens) / static_cast<double>(total);
@@ -204,6 +207,8 @@ ExtensionSummary summary_of(const Vocabulary& vocabulary, const Vocabulary& exte
     };
     measure(vocabulary, summary.tokens_per_word_before, summary.unknown_before);
     measure(extended, summary.tokens_per_word_after, summary.unknown_after);
+    for (const std::int32_t id : added.value_or(std::vector<std::int32_t>()))
+        if (!used[static_cast<std::size_t>(id)]) ++summary.unused;
     return summary;
 }
 

@@ -33,6 +33,7 @@ struct ExtensionSummary {
     std::int64_t characters = 0;  ///< new tokens of one character, also after "##"
     std::int64_t words = 0;       ///< other new tokens that are words of the text
     std::int64_t pieces = 0;      ///< the rest
+    std::int64_t unused = 0;      ///< of all of them, those that no word of the text is cut into
     double tokens_per_word_before = 0, tokens_per_word_after = 0;
     double unknown_before = 0, unknown_after = 0;  ///< share of the text's words that are [UNK]
 };
