@@ -8,6 +8,7 @@ namespace {
 /// The functions for the first argument's device.
 const FunctionTable& table_for(const at::Tensor& operand, const auto&...) { return functions_for(operand.device()); }
 const FunctionTable& table_for(const NormArguments& of) { return functions_for(of.norm.weight_H.device()); }
+const FunctionTable& table_for(const OperandSource& of, const auto&...) { return functions_for(of.x_TC.device()); }
 const FunctionTable& table_for(const NormBackwardArguments& of) { return functions_for(of.norm.weight_H.device()); }
 
 }  // namespace

@@ -221,7 +221,7 @@ ProofComputation fp8_operands(ProofInputs in) {
         Results results;
         for (const at::ScalarType type : {at::kFloat8_e4m3fn, at::kFloat8_e5m2}) {
             const Quantizer by = fp8_quantizer(in, type);
-            const Fp8Operand operand = set.functions.quantize(x, by);
+            const Fp8Operand operand = set.functions.quantize({x}, by);
             results.push_back({"the rows", operand.rows_TC.to(at::kFloat), 0});
             results.push_back({"the columns", operand.columns_CT.to(at::kFloat), 0});
             results.push_back({"the largest magnitude", by.largest_1, 0});

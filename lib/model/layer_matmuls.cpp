@@ -4,28 +4,30 @@
 
 #include "kernels/fp8_matmul.h"
 #include "kernels/fused_operations.h"
+#include "kernels/kernels_in_use.h"
 #include "kernels/matmul.h"
 
 namespace bertpretrain {
 
-MatmulOperand LayerMatmuls::operand(LayerLinear linear, LinearRole role, const at::Tensor& x_TC) const {
-    if (scales_ == nullptr) return {x_TC, {}};
-    const Quantizer by = scales_->quantizer(layer_, linear, role);
-    if (!scales_->ready()) {
-        at::Tensor largest_1 = by.largest_1;
-        largest_1.copy_(at::maximum(largest_1, x_TC.abs().amax()));
-        return {x_TC, {}};
+MatmulOperand LayerMatmuls::operand(LayerLinear linear, LinearRole role, const OperandSource& source) const {
+    if (are_fp8()) {
+        MatmulOperand operand{{}, quantize(source, scales_->quantizer(layer_, linear, role))};
+        operand.fp8.inverse_scale_1 = scales_->inverse_scale(layer_, linear, role);
+        return operand;
     }
-    MatmulOperand operand{{}, quantize(x_TC, by)};
-    operand.fp8.inverse_scale_1 = scales_->inverse_scale(layer_, linear, role);
-    return operand;
+    const at::Tensor x_TC = value_of(source, functions_for(source.x_TC.device()));
+    if (scales_ != nullptr) {
+        at::Tensor largest_1 = scales_->quantizer(layer_, linear, role).largest_1;
+        largest_1.copy_(at::maximum(largest_1, x_TC.abs().amax()));
+    }
+    return {x_TC, {}};
 }
 
-at::Tensor LayerMatmuls::forward(LayerLinear linear, const at::Tensor& x_TI, const at::Tensor& weight_OI,
+at::Tensor LayerMatmuls::forward(LayerLinear linear, const OperandSource& x_TI, const at::Tensor& weight_OI,
                                  LayerOperands& kept) const {
     auto& [input, weight] = kept[static_cast<std::size_t>(linear)];
-    input = operand(linear, LinearRole::input, x_TI), weight = operand(linear, LinearRole::weight, weight_OI);
-    if (!input.fp8.defined()) return linear_matmul(x_TI, weight_OI);
+    input = operand(linear, LinearRole::input, x_TI), weight = operand(linear, LinearRole::weight, {weight_OI});
+    if (!input.fp8.defined()) return linear_matmul(input.compute_TC, weight_OI);
     const at::Tensor y_TO = fp8_linear_matmul(input.fp8, weight.fp8);
     input.fp8.rows_TC.reset(), weight.fp8.rows_TC.reset();  // the backward reads columns
     return y_TO;

@@ -29,9 +29,9 @@ public:
     bool are_fp8() const { return scales_ != nullptr && scales_->ready(); }
 
     /// Returns y_TO = x_TI W_OI^T, and keeps what the backward needs.
-    at::Tensor forward(LayerLinear linear, const at::Tensor& x_TI, const at::Tensor& weight_OI, LayerOperands& kept) const;
+    at::Tensor forward(LayerLinear linear, const OperandSource& x_TI, const at::Tensor& weight_OI, LayerOperands& kept) const;
     /// Returns the gradient of a Linear's output as the two matmuls of the backward read it.
-    MatmulOperand gradient(LayerLinear linear, const at::Tensor& dy_TO) const {
+    MatmulOperand gradient(LayerLinear linear, const OperandSource& dy_TO) const {
         return operand(linear, LinearRole::gradient, dy_TO);
     }
     /// d_weight_OI += dy_TO^T x_TI, or = if `accumulate` is false. @param dy_TO of gradient()
@@ -41,7 +41,7 @@ public:
     static at::Tensor input_gradient(LayerLinear linear, const MatmulOperand& dy_TO, const LayerOperands& kept);
 
 private:
-    MatmulOperand operand(LayerLinear linear, LinearRole role, const at::Tensor& x_TC) const;
+    MatmulOperand operand(LayerLinear linear, LinearRole role, const OperandSource& source) const;
 
     const Fp8Scales* scales_;
     std::int64_t layer_;

@@ -13,7 +13,7 @@ LayeredModel::LayeredModel(const ModelShape& shape, std::size_t layers, std::vec
       fp8_(choices.fp8_matmuls ? std::make_unique<Fp8Scales>(static_cast<std::int64_t>(layers), device) : nullptr) {}
 
 Pass LayeredModel::pass_of(const MicroBatch& batch, bool heads_rows, bool drops) const {
-    Pass pass{batch, {batch.samples_T, batch.position_ids_T}, {}, drops, choices_.residual_dtype};
+    Pass pass{batch, {batch.samples_T, batch.position_ids_T}, {}, drops};
     if (heads_rows) pass.read = {batch.read_rows_R, {batch.read_samples_R, batch.read_positions_R}};
     return pass;
 }
@@ -22,6 +22,7 @@ void LayeredModel::forward_backward(const MicroBatch& batch, const LossScale& sc
                                     const ParameterMoves& moves, bool accumulate) const {
     Pass pass = pass_of(batch, /*heads_rows=*/true, /*drops=*/true);
     pass.accumulate_layer_gradients = accumulate;
+    pass.residual_dtype = choices_.residual_dtype;
     pass.fp8 = fp8_.get();
     const auto stage_begins = [&](std::size_t stage) {
         if (moves.needed) moves.needed(stage == 0 ? 0 : stage_ends_[stage - 1]);

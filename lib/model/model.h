@@ -45,9 +45,10 @@ struct ParameterMoves {
 class Fp8Scales;
 
 struct ModelChoices {
-    std::uint64_t seed = 0;                      ///< for dropout
-    bool activation_checkpointing = false;       ///< keep each layer's input only, and recompute the rest in the backward
-    at::ScalarType residual_dtype = at::kFloat;  ///< of the residual stream and its gradient: NormArguments::sum_dtype
+    std::uint64_t seed = 0;                 ///< for dropout
+    bool activation_checkpointing = false;  ///< keep each layer's input only, and recompute the rest in the backward
+    /// Of the residual stream and its gradient in forward_backward(): NormArguments::sum_dtype.
+    at::ScalarType residual_dtype = at::kFloat;
     /// Whether forward_backward() rounds the operands of the layers' matmuls to fp8, except those after the last layer's
     /// attention, which are small.
     bool fp8_matmuls = false;

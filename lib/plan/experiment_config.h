@@ -235,14 +235,12 @@ struct TrainingConfig {
               "unless parallel.gradient_dtype is bf16.");
         field("residual_dtype", self.residual_dtype, any,
               "Type in which layers pass on the residual stream and its gradient. bf16 needs training.precision bf16: LayerNorms "
-              "move "
-              "a third less memory, and each sublayer's sum is rounded. Sums and statistics are computed in fp32 either way.");
-        field(
-            "fp8_matmuls", self.fp8_matmuls, any,
-            "Round the operands of the layers' matmuls to fp8: e4m3, gradients e5m2, with a power of two per tensor from the "
-            "step "
-            "before. Heads, attention and evaluation stay in bf16. Needs training.precision bf16 and a GPU of compute capability "
-            "8.9 or more; a CPU emulates it slowly, to show what it costs in quality.");
+              "move a third less memory, and each sublayer's sum is rounded. Sums and statistics are computed in fp32 either "
+              "way, and evaluation keeps fp32.");
+        field("fp8_matmuls", self.fp8_matmuls, any,
+              "Round the operands of the layers' matmuls to fp8: e4m3, gradients e5m2, with a power of two per tensor from the "
+              "step before. Heads, attention and evaluation stay in bf16. Needs training.precision bf16 and a GPU of compute "
+              "capability 8.9 or more; a CPU emulates it slowly, to show what it costs in quality.");
         field("device", self.device, one_of({"auto", "cpu", "cuda"}), "Where to compute. auto: on a GPU if there is one.",
               Resume::may_change);
         field("cpu_matmul", self.cpu_matmul,

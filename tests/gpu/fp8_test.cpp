@@ -35,7 +35,7 @@ TEST_CASE("on a GPU operands are rounded to fp8 as by the reference, to the bit"
                                  at::zeros({}, x_TC.options().dtype(at::kFloat))};
             };
             const Quantizer of_ours = by(), of_right = by();
-            const Fp8Operand ours = quantize(x_TC, of_ours), right = reference::quantize(x_TC, of_right);
+            const Fp8Operand ours = quantize({x_TC}, of_ours), right = reference::quantize({x_TC}, of_right);
             CHECK(at::equal(ours.rows_TC.view(at::kByte), right.rows_TC.view(at::kByte)));
             CHECK(at::equal(ours.columns_CT.view(at::kByte), right.columns_CT.view(at::kByte)));
             CHECK(same_bits(of_ours.largest_1, of_right.largest_1));

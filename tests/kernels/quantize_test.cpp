@@ -36,7 +36,7 @@ double nearest(const std::vector<double>& numbers, double x) {
 Quantizer quantizer(at::ScalarType type, float scale) { return {type, at::full({}, scale), at::zeros({})}; }
 
 Fp8Operand operand_of(const at::Tensor& x_TC, at::ScalarType type, float scale) {
-    Fp8Operand operand = reference::quantize(x_TC, quantizer(type, scale));
+    Fp8Operand operand = reference::quantize({x_TC}, quantizer(type, scale));
     operand.inverse_scale_1 = at::full({}, 1 / scale);
     return operand;
 }
@@ -54,7 +54,7 @@ TEST_CASE("elements become the nearest fp8 number, at most the largest, and the 
                 for (const double signed_x : {x, -x}) values.push_back(static_cast<float>(signed_x));
         const at::Tensor x_TC = at::tensor(values).to(at::kBFloat16).view({-1, 2});
         const Quantizer by = quantizer(type, 4);
-        const Fp8Operand operand = reference::quantize(x_TC / 4, by);
+        const Fp8Operand operand = reference::quantize({x_TC / 4}, by);
         const at::Tensor found = operand.rows_TC.to(at::kDouble).view({-1}), given = x_TC.to(at::kDouble).view({-1});
         for (std::int64_t i = 0; i < given.numel(); ++i) {
             const double x = given[i].item<double>();
@@ -64,7 +64,7 @@ TEST_CASE("elements become the nearest fp8 number, at most the largest, and the 
         CHECK(operand.columns_CT.to(at::kFloat).equal(operand.rows_TC.to(at::kFloat).t()));
         CHECK(by.largest_1.item<double>() == given.abs().max().item<double>() / 4);
         const at::Tensor beyond_TC = at::tensor({1e30F, -1e30F, INFINITY, NAN}).to(at::kBFloat16).view({2, 2});
-        const at::Tensor limited = reference::quantize(beyond_TC, by).rows_TC.to(at::kFloat).view({-1});
+        const at::Tensor limited = reference::quantize({beyond_TC}, by).rows_TC.to(at::kFloat).view({-1});
         CHECK(limited[0].item<double>() == numbers.back());
         CHECK(limited[1].item<double>() == -numbers.back());
         CHECK(limited[2].item<double>() == numbers.back());

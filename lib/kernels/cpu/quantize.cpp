@@ -3,6 +3,8 @@
 
 namespace bertpretrain::cpu {
 
-Fp8Operand quantize(const at::Tensor& x_TC, const Quantizer& by) { return reference::quantize(x_TC, by); }
+Fp8Operand quantize(const OperandSource& source, const Quantizer& by) {
+    return reference::quantize({value_of(source, functions())}, by);
+}
 
 }  // namespace bertpretrain::cpu

@@ -1,4 +1,4 @@
-#include <stdexcept>
+#include "kernels/cuda/activation.h"
 
 #include <ATen/ops/empty.h>
 #include <ATen/ops/empty_like.h>
@@ -10,22 +10,6 @@
 #include "kernels/interface/implementations.h"
 
 namespace bertpretrain::cuda {
-namespace {
-
-RowFunction function_of(Activation activation) {
-    switch (activation) {
-        case Activation::gelu_erf:
-            return RowFunction::gelu_erf;
-        case Activation::gelu_tanh:
-            return RowFunction::gelu_tanh;
-        case Activation::silu:
-            return RowFunction::silu;
-    }
-    throw std::logic_error("unknown activation");
-}
-
-}  // namespace
-
 at::Tensor bias_activation(const at::Tensor& x_TF, const at::Tensor& bias_F, Activation activation) {
     const at::Tensor y_TF = at::empty_like(x_TF), added_F = bias_or_zeros(bias_F, x_TF);
     const std::int64_t T = x_TF.size(0), F = x_TF.size(1);

@@ -1,5 +1,6 @@
 #pragma once
-// Matmul operands in fp8, as they are and transposed, on raw device memory.
+// Matmul operands in fp8, as they are and transposed, on raw device memory. What an operand is computed from is read once, and
+// the operand is written in fp8 alone.
 
 #include <cuda_runtime.h>
 
@@ -7,15 +8,30 @@
 
 namespace bertpretrain::cuda {
 
+/// Rows and width are multiples of 4, addresses of bf16 numbers of 8 bytes, of fp32 numbers of 16.
 struct Quantized {
-    std::int64_t rows, width;  ///< the width is a multiple of 4, the number of rows too
+    std::int64_t rows, width;  ///< of the operand
     const Bf16* x;
     const float* scale;
     float* largest;
     std::uint8_t *by_row, *by_column;
 };
-/// @tparam F  E4m3 or E5m2 @param x aligned to 8 bytes, as the results to 4
-template <class F>
-void quantize(const Quantized& pass, cudaStream_t stream);
+
+/// Rows of a tile, whose column sums are one chunk.
+constexpr std::int64_t quantized_tile_rows = 128;
+
+/// What else an operand is computed from, if it is more than x.
+struct QuantizedActivation {
+    RowFunction function;
+    bool is_gated;
+    const float* bias;  ///< not of a gated one
+    const Bf16* dy;     ///< null: the operand is the activation; else the gradient of x
+    float* tile_sums;   ///< then column sums before rounding (tiles, width), or null
+};
+
+/// Rounds x to e4m3, or to e5m2.
+void quantize(const Quantized& pass, bool is_e4m3, cudaStream_t stream);
+/// Rounds an activation to e4m3, or its gradient to e5m2.
+void quantize_activation(const Quantized& pass, const QuantizedActivation& activation, cudaStream_t stream);
 
 }  // namespace bertpretrain::cuda

@@ -6,6 +6,7 @@
 // LayerNorm parameters and parameter gradients are always fp32.
 
 #include <cstdint>
+#include <optional>
 #include <utility>
 
 #include <ATen/core/Tensor.h>
@@ -109,6 +110,18 @@ struct NormGradients {
     at::Tensor out_TH;  ///< compute dtype: gradient of `out`; undefined if the forward had no `out`
 };
 
+enum class Activation { gelu_erf, gelu_tanh, silu };
+
+/// A matmul's operand, as it is computed: x itself, an activation of it, or the gradient of an activation's x.
+struct OperandSource {
+    at::Tensor x_TC{};  ///< compute dtype; of a gated activation, T x 2F
+    std::optional<Activation> activation{};
+    bool is_gated = false;
+    at::Tensor bias_C{};    ///< added before the activation; undefined: none
+    at::Tensor dy_TF{};     ///< defined: the operand is the gradient of x
+    at::Tensor d_bias_C{};  ///< then the bias's gradient is added here
+};
+
 /// How a matmul's operand is rounded to fp8.
 struct Quantizer {
     at::ScalarType type = at::kFloat8_e4m3fn;  ///< or at::kFloat8_e5m2
@@ -123,8 +136,6 @@ struct Fp8Operand {
 
     bool defined() const { return columns_CT.defined(); }
 };
-
-enum class Activation { gelu_erf, gelu_tanh, silu };
 
 /// Rotary position embedding of queries and keys: features j and j + D/2 of a head are rotated by the angle of j at the token's
 /// position. Source: Su et al. 2021, in the layout of transformers' rotate_half.

@@ -140,9 +140,9 @@ void softmax_cross_entropy(at::Tensor& logits_MV, const at::Tensor& bias_V, cons
     logits_MV.copy_(d_MV);
 }
 
-Fp8Operand quantize(const at::Tensor& x_TC, const Quantizer& by) {
+Fp8Operand quantize(const OperandSource& source, const Quantizer& by) {
     const double largest = by.type == at::kFloat8_e4m3fn ? 448 : 57344;
-    const at::Tensor x_fp32_TC = x_TC.to(at::kFloat), largest_1 = by.largest_1;
+    const at::Tensor x_fp32_TC = value_of(source, functions()).to(at::kFloat), largest_1 = by.largest_1;
     largest_1.copy_(at::maximum(largest_1, x_fp32_TC.abs().amax()));
     const at::Tensor rows_TC = (x_fp32_TC * by.scale_1).clamp(-largest, largest).to(by.type);
     return {rows_TC, rows_TC.t().contiguous(), {}};

@@ -55,19 +55,19 @@ LayerState layer_forward(const LayerContext& context, std::int64_t index, const 
     const LayerMatmuls before(context.fp8, index), after = matmuls_after_attention(context, index);
     const RowsAfterAttention rows = rows_after_attention(context, index);
     output = {{}, rows.pick(input.residual)};
-    state.qkv_T3H = before.forward(LayerLinear::qkv, input.normed_TH, weights.qkv_weight, state.operands);
+    state.qkv_T3H = before.forward(LayerLinear::qkv, {input.normed_TH}, weights.qkv_weight, state.operands);
     state.attention = attention(state.qkv_T3H, weights.qkv_bias, attention_shape(context, index));
     if (state.attention.biased_T3H.defined()) state.qkv_T3H = state.attention.biased_T3H;  // the backward needs only this one
-    const at::Tensor attention_out_TH = after.forward(LayerLinear::attention_out, rows.pick(state.attention.context_TH),
+    const at::Tensor attention_out_TH = after.forward(LayerLinear::attention_out, {rows.pick(state.attention.context_TH)},
                                                       weights.attention_out_weight, state.operands);
     state.after_attention = close_sublayer(context, rows.keys(), attention_out_TH, weights.attention_out_bias,
                                            weights.norm_after_attention, sublayer_dropout(context, index, 0), output);
     feed_forward_begins();
     state.intermediate_TF =
-        after.forward(LayerLinear::intermediate, output.normed_TH, weights.intermediate_weight, state.operands);
-    const at::Tensor activated_TF =
-        bias_activation(state.intermediate_TF, weights.intermediate_bias, activation_of(context.config));
-    const at::Tensor out_TH = after.forward(LayerLinear::output, activated_TF, weights.output_weight, state.operands);
+        after.forward(LayerLinear::intermediate, {output.normed_TH}, weights.intermediate_weight, state.operands);
+    const OperandSource activated{
+        .x_TC = state.intermediate_TF, .activation = activation_of(context.config), .bias_C = weights.intermediate_bias};
+    const at::Tensor out_TH = after.forward(LayerLinear::output, activated, weights.output_weight, state.operands);
     if (after.are_fp8()) state.after_attention.normed_TH.reset(), state.input.normed_TH.reset();
     state.after_output = close_sublayer(context, rows.keys(), out_TH, weights.output_bias, weights.norm_after_output,
                                         sublayer_dropout(context, index, 1), output);
@@ -86,12 +86,14 @@ HiddenStateGradient layer_backward(const LayerContext& context, std::int64_t ind
     const NormGradients d_ffn =
         close_sublayer_backward(context, rows.keys(), d_output, state.after_output, weights.norm_after_output,
                                 sublayer_dropout(context, index, 1), gradients.norm_after_output, gradients.output_bias);
-    const MatmulOperand d_out = after.gradient(LayerLinear::output, d_ffn.out_TH);
+    const MatmulOperand d_out = after.gradient(LayerLinear::output, {d_ffn.out_TH});
     add_weight_gradient(LayerLinear::output, d_out, gradients.output_weight);
     const MatmulOperand d_intermediate = after.gradient(
-        LayerLinear::intermediate,
-        bias_activation_backward(LayerMatmuls::input_gradient(LayerLinear::output, d_out, state.operands), state.intermediate_TF,
-                                 weights.intermediate_bias, activation_of(context.config), gradients.intermediate_bias));
+        LayerLinear::intermediate, {.x_TC = state.intermediate_TF,
+                                    .activation = activation_of(context.config),
+                                    .bias_C = weights.intermediate_bias,
+                                    .dy_TF = LayerMatmuls::input_gradient(LayerLinear::output, d_out, state.operands),
+                                    .d_bias_C = gradients.intermediate_bias});
     add_weight_gradient(LayerLinear::intermediate, d_intermediate, gradients.intermediate_weight);
     feed_forward_done();
 
@@ -100,15 +102,15 @@ HiddenStateGradient layer_backward(const LayerContext& context, std::int64_t ind
     const NormGradients d_attention = close_sublayer_backward(context, rows.keys(), d_middle, state.after_attention,
                                                               weights.norm_after_attention, sublayer_dropout(context, index, 0),
                                                               gradients.norm_after_attention, gradients.attention_out_bias);
-    const MatmulOperand d_attention_out = after.gradient(LayerLinear::attention_out, d_attention.out_TH);
+    const MatmulOperand d_attention_out = after.gradient(LayerLinear::attention_out, {d_attention.out_TH});
     add_weight_gradient(LayerLinear::attention_out, d_attention_out, gradients.attention_out_weight);
     const auto d_context_TH = [&] {
         return rows.put_back(LayerMatmuls::input_gradient(LayerLinear::attention_out, d_attention_out, state.operands),
                              context.batch);
     };
     const MatmulOperand d_qkv =
-        before.gradient(LayerLinear::qkv, attention_backward(d_context_TH(), state.qkv_T3H, weights.qkv_bias, state.attention,
-                                                             attention_shape(context, index), gradients.qkv_bias));
+        before.gradient(LayerLinear::qkv, {attention_backward(d_context_TH(), state.qkv_T3H, weights.qkv_bias, state.attention,
+                                                              attention_shape(context, index), gradients.qkv_bias)});
     add_weight_gradient(LayerLinear::qkv, d_qkv, gradients.qkv_weight);
     return {LayerMatmuls::input_gradient(LayerLinear::qkv, d_qkv, state.operands),
             rows.put_back(d_attention.sum_TH, context.batch)};

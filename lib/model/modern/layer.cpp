@@ -70,19 +70,18 @@ LayerState layer_forward(const LayerContext& context, std::int64_t index, const 
     const LayerMatmuls before(context.fp8, index), after = matmuls_after_attention(context, index);
     const RowsAfterAttention rows = rows_after_attention(context, index);
     output = {{}, rows.pick(input.residual)};
-    state.qkv_T3H = before.forward(LayerLinear::qkv, input.normed_TH, weights.qkv_weight, state.operands);
+    state.qkv_T3H = before.forward(LayerLinear::qkv, {input.normed_TH}, weights.qkv_weight, state.operands);
     const Attention attended = attention_shape(context, index);
     rotate(state.qkv_T3H, attended.positions_T, attended.rotary);
     state.attention = attention(state.qkv_T3H, {}, attended);
-    const at::Tensor attention_out_TH = after.forward(LayerLinear::attention_out, rows.pick(state.attention.context_TH),
+    const at::Tensor attention_out_TH = after.forward(LayerLinear::attention_out, {rows.pick(state.attention.context_TH)},
                                                       weights.attention_out_weight, state.operands);
     state.after_attention = close_sublayer(context, rows.keys(), attention_out_TH, weights.norm_after_attention,
                                            output_dropout(context, index), output);
     feed_forward_begins();
-    state.intermediate_TF = after.forward(LayerLinear::intermediate, output.normed_TH, weights.gated_weight, state.operands);
-    const at::Tensor out_TH =
-        after.forward(LayerLinear::output, gated_activation(state.intermediate_TF, context.design.activation),
-                      weights.output_weight, state.operands);
+    state.intermediate_TF = after.forward(LayerLinear::intermediate, {output.normed_TH}, weights.gated_weight, state.operands);
+    const OperandSource activated{.x_TC = state.intermediate_TF, .activation = context.design.activation, .is_gated = true};
+    const at::Tensor out_TH = after.forward(LayerLinear::output, activated, weights.output_weight, state.operands);
     if (after.are_fp8()) state.after_attention.normed_TH.reset(), state.input.normed_TH.reset();
     state.after_output = close_sublayer(context, rows.keys(), out_TH, weights.norm_after_output, {}, output);
     if (after.are_fp8()) state.after_output.normed_TH.reset();
@@ -99,12 +98,13 @@ HiddenStateGradient layer_backward(const LayerContext& context, std::int64_t ind
     };
     const NormGradients d_ffn = close_sublayer_backward(rows.keys(), d_output, state.after_output, weights.norm_after_output, {},
                                                         gradients.norm_after_output);
-    const MatmulOperand d_out = after.gradient(LayerLinear::output, d_ffn.out_TH);
+    const MatmulOperand d_out = after.gradient(LayerLinear::output, {d_ffn.out_TH});
     add_weight_gradient(LayerLinear::output, d_out, gradients.output_weight);
-    const MatmulOperand d_gated =
-        after.gradient(LayerLinear::intermediate,
-                       gated_activation_backward(LayerMatmuls::input_gradient(LayerLinear::output, d_out, state.operands),
-                                                 state.intermediate_TF, context.design.activation));
+    const MatmulOperand d_gated = after.gradient(
+        LayerLinear::intermediate, {.x_TC = state.intermediate_TF,
+                                    .activation = context.design.activation,
+                                    .is_gated = true,
+                                    .dy_TF = LayerMatmuls::input_gradient(LayerLinear::output, d_out, state.operands)});
     add_weight_gradient(LayerLinear::intermediate, d_gated, gradients.gated_weight);
     feed_forward_done();
 
@@ -113,13 +113,13 @@ HiddenStateGradient layer_backward(const LayerContext& context, std::int64_t ind
     const NormGradients d_attention =
         close_sublayer_backward(rows.keys(), d_middle, state.after_attention, weights.norm_after_attention,
                                 output_dropout(context, index), gradients.norm_after_attention);
-    const MatmulOperand d_attention_out = after.gradient(LayerLinear::attention_out, d_attention.out_TH);
+    const MatmulOperand d_attention_out = after.gradient(LayerLinear::attention_out, {d_attention.out_TH});
     add_weight_gradient(LayerLinear::attention_out, d_attention_out, gradients.attention_out_weight);
     const at::Tensor d_context_TH =
         rows.put_back(LayerMatmuls::input_gradient(LayerLinear::attention_out, d_attention_out, state.operands), context.batch);
     const MatmulOperand d_qkv = before.gradient(
         LayerLinear::qkv,
-        attention_backward(d_context_TH, state.qkv_T3H, {}, state.attention, attention_shape(context, index), {}));
+        {attention_backward(d_context_TH, state.qkv_T3H, {}, state.attention, attention_shape(context, index), {})});
     add_weight_gradient(LayerLinear::qkv, d_qkv, gradients.qkv_weight);
     return {LayerMatmuls::input_gradient(LayerLinear::qkv, d_qkv, state.operands),
             rows.put_back(d_attention.sum_TH, context.batch)};
