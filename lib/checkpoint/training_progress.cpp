@@ -45,7 +45,7 @@ public:
         if (!found->is_object()) refuse(key, *found, "an object");
         value = *found;
     }
-    void magnitudes(const char* key, std::vector<double>& value) const {
+    void numbers(const char* key, std::vector<double>& value) const {
         const nlohmann::json* found = find(key);
         if (found == nullptr) return;
         const bool is_list = found->is_array() && std::all_of(found->begin(), found->end(), [](const nlohmann::json& one) {
@@ -145,7 +145,7 @@ TrainingProgress TrainingProgress::read(const nlohmann::json& json, const std::f
     if (const auto* parts = members.find("mixture")) progress.mixture = read_mixture(members, *parts);
     members.object("cpu_products", progress.cpu_products);
     members.object("gpu_kernels", progress.gpu_kernels);
-    members.magnitudes("fp8_magnitudes", progress.fp8_magnitudes);
+    members.numbers("fp8_magnitudes", progress.fp8_magnitudes);
     return progress;
 }
 

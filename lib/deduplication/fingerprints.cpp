@@ -14,7 +14,7 @@ std::string source_of(const std::string& file, const Document& document) {
     return concat(file, document.line > 0 ? concat(":", document.line) : "", document.id.empty() ? "" : " ", document.id);
 }
 
-/// Eight bytes count as a word here. The end is marked, so that no number of zeros is the same.
+/// The hash of a text without words, of which eight bytes count as one. The size follows, so that zeros at the end count, too.
 ContentHash hash_of_bytes(std::string_view text) {
     std::vector<std::uint64_t> numbers(text.size() / sizeof(std::uint64_t) + 2, text.size());
     std::memcpy(numbers.data(), text.data(), text.size());

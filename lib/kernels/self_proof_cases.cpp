@@ -37,8 +37,8 @@ ProofComputation norm(ProofInputs in, bool has_out) {
     const NormParameters parameters{in.normal({H}) + 1, in.normal({H})};
     const Dropout dropout = in.dropout(has_out ? dropout_probability : 0, Purpose::hidden_dropout);
     const RowKeys rows = in.rows();
-    const double of_sum =
-        bound_of(residual_dtype);  // of what is computed from the sum, of which kernels may round elements differently
+    // of what is computed from the sum, whose elements kernels may round differently
+    const double of_sum = bound_of(residual_dtype);
     return [=](const KernelSet& set) -> Results {
         const NormResult forward = set.functions.dropout_residual_norm(
             {out, bias, residual, parameters, 1e-12, dropout, rows, compute_dtype, true, residual_dtype});

@@ -1,7 +1,7 @@
 #pragma once
 // The scales of fp8 operands: powers of two, from the largest magnitude that each operand had in the step before, over all ranks.
-// A power of two changes no rounding of normal numbers, and a maximum depends on no order, so results depend neither on the
-// micro-batch nor on the ranks. Source: delayed scaling as in Micikevicius et al. 2022, with a history of one step.
+// A power of two changes no rounding of normal numbers, and a maximum depends on no order, so results depend on
+// micro-batch and ranks as little as in bf16. Source: delayed scaling as in Micikevicius et al. 2022, with a history of one step.
 
 #include <cstddef>
 #include <cstdint>

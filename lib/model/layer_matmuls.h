@@ -26,6 +26,10 @@ public:
     /// @param scales null: in the compute dtype. Must outlive this.
     LayerMatmuls(const Fp8Scales* scales, std::int64_t layer) : scales_(scales), layer_(layer) {}
 
+    /// Returns the matmuls after a layer's attention. Those of the rows that the heads read are so small that rounding their
+    /// operands would save nothing. @param all whether the layer computes all rows
+    LayerMatmuls of_rows_after_attention(bool all) const { return {all ? scales_ : nullptr, layer_}; }
+
     bool are_fp8() const { return scales_ != nullptr && scales_->ready(); }
 
     /// Returns y_TO = x_TI W_OI^T, and keeps what the backward needs.

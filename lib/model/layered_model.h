@@ -50,6 +50,7 @@ public:
     RowsAfterAttention(const ReadRows& read, const RowKeys& all, bool is_last_layer)
         : read_(read), all_rows_(all), all_(!read.index_R.defined() || !is_last_layer) {}
 
+    bool are_all() const { return all_; }
     const RowKeys& keys() const { return all_ ? all_rows_ : read_.keys; }
     at::Tensor pick(const at::Tensor& x_TH) const { return all_ || !x_TH.defined() ? x_TH : x_TH.index_select(0, read_.index_R); }
     Residual pick(const Residual& residual) const { return all_ ? residual : residual.select(read_.index_R); }

@@ -70,6 +70,12 @@ __device__ inline float exp2_fast(float x) { return std::exp2(x); }
 
 #endif
 
+/// Rounds two floats to the nearest bf16 numbers.
+__device__ __forceinline__ void round_pair(float& low, float& high) {
+    const unsigned pair = bf16_pair(low, high);
+    low = __uint_as_float(pair << 16), high = __uint_as_float(pair & 0xFFFF0000U);
+}
+
 constexpr float log2_of_e = 1.44269504F;
 
 /// Four adjacent elements in one access; `at` must be aligned to the size of the access.

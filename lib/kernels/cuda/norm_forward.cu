@@ -18,10 +18,7 @@ __device__ __forceinline__ void normalize(const NormedAgain& norm, std::int64_t 
 /// Rounds values to the type that they are stored in.
 __device__ __forceinline__ void round_to(float, Eight&) {}
 __device__ __forceinline__ void round_to(Bf16, Eight& values) {
-    for (int i = 0; i < 8; i += 2) {
-        const unsigned pair = bf16_pair(values[i], values[i + 1]);
-        values[i] = __uint_as_float(pair << 16), values[i + 1] = __uint_as_float(pair & 0xFFFF0000U);
-    }
+    for (int i = 0; i < 8; i += 2) round_pair(values[i], values[i + 1]);
 }
 
 template <class W, class S, bool quads>

@@ -83,13 +83,6 @@ struct GatedBackward {
     }
 };
 
-/// Rounds to bf16, as if the operand had been written.
-__device__ __forceinline__ void round_quad(float (&at)[4]) {
-    const unsigned low = bf16_pair(at[0], at[1]), high = bf16_pair(at[2], at[3]);
-    at[0] = __uint_as_float(low << 16), at[1] = __uint_as_float(low & 0xFFFF0000U);
-    at[2] = __uint_as_float(high << 16), at[3] = __uint_as_float(high & 0xFFFF0000U);
-}
-
 /// Adds the largest magnitude of the block's elements, as bits, which order like the magnitudes; NaN is above infinity.
 __device__ __forceinline__ void add_largest(unsigned magnitude, float* largest) {
     __shared__ unsigned of_warp[threads_per_block / warp_lanes];
@@ -138,7 +131,7 @@ __global__ void __launch_bounds__(threads_per_block) quantize_tiles(const Quanti
             source.quad(pass, row + r, column, x);
             if constexpr (Source::sums_columns)
                 for (int c = 0; c < 4; ++c) sums[c] += x[c];
-            round_quad(x);
+            round_pair(x[0], x[1]), round_pair(x[2], x[3]);  // as if the operand had been written in bf16
 #pragma unroll
             for (int c = 0; c < 4; ++c) {
                 const unsigned bits = __float_as_uint(x[c]) & 0x7FFFFFFFU;

@@ -92,8 +92,8 @@ bool is_bf16_sum(at::ScalarType sum_dtype, at::ScalarType compute_dtype);
 /// Arguments of dropout_residual_norm_backward().
 struct NormBackwardArguments {
     at::Tensor d_normed_TH{};  ///< compute dtype, or undefined
-    at::Tensor
-        d_residual_TH{};  ///< the sum's dtype, or undefined: added to d_normed (the output of post-LN is the residual, too)
+    /// The sum's dtype, or undefined: added to d_normed, because the output of post-LN is the next residual, too.
+    at::Tensor d_residual_TH{};
     /// The sum's dtype, or undefined: the gradient that reaches `sum` without passing the LayerNorm (pre-LN's residual).
     at::Tensor d_sum_TH{};
     NormResult forward{};

@@ -55,20 +55,14 @@ RowsAfterAttention rows_after_attention(const LayerContext& context, std::int64_
     return {context.read, context.rows, index + 1 == context.design.layers};
 }
 
-/// The last layer computes so few rows after its attention that rounding them to fp8 would save nothing.
-LayerMatmuls matmuls_after_attention(const LayerContext& context, std::int64_t index) {
-    const bool few_rows = context.read.index_R.defined() && index + 1 == context.design.layers;
-    return {few_rows ? nullptr : context.fp8, index};
-}
-
 }  // namespace
 
 LayerState layer_forward(const LayerContext& context, std::int64_t index, const LayerViews& weights, const HiddenState& input,
                          HiddenState& output, const std::function<void()>& feed_forward_begins) {
     LayerState state;
     state.input = input;
-    const LayerMatmuls before(context.fp8, index), after = matmuls_after_attention(context, index);
     const RowsAfterAttention rows = rows_after_attention(context, index);
+    const LayerMatmuls before(context.fp8, index), after = before.of_rows_after_attention(rows.are_all());
     output = {{}, rows.pick(input.residual)};
     state.qkv_T3H = before.forward(LayerLinear::qkv, {input.normed_TH}, weights.qkv_weight, state.operands);
     const Attention attended = attention_shape(context, index);
@@ -92,7 +86,7 @@ HiddenStateGradient layer_backward(const LayerContext& context, std::int64_t ind
                                    const LayerState& state, const HiddenStateGradient& d_output, const LayerViews& gradients,
                                    const std::function<void()>& feed_forward_done) {
     const RowsAfterAttention rows = rows_after_attention(context, index);
-    const LayerMatmuls before(context.fp8, index), after = matmuls_after_attention(context, index);
+    const LayerMatmuls before(context.fp8, index), after = before.of_rows_after_attention(rows.are_all());
     const auto add_weight_gradient = [&](LayerLinear linear, const MatmulOperand& dy, const at::Tensor& d_weight) {
         LayerMatmuls::add_weight_gradient(linear, dy, state.operands, d_weight, context.accumulate_layer_gradients);
     };
