@@ -46,9 +46,9 @@ at::Tensor fp8_linear_input_gradient(const Fp8Operand& dy_TO, const Fp8Operand& 
 
 void add_fp8_linear_weight_gradient(const Fp8Operand& dy_TO, const Fp8Operand& x_TI, const at::Tensor& d_weight_OI,
                                     bool accumulate) {
-    const at::Tensor product_OI = fp32_gemm_of(by_column(dy_TO), by_column(x_TI)), to = d_weight_OI;
-    if (accumulate) to.add_(product_OI);
-    else to.copy_(product_OI);
+    const at::Tensor product_OI = fp32_gemm_of(by_column(dy_TO), by_column(x_TI));
+    if (accumulate) d_weight_OI.add_(product_OI);
+    else d_weight_OI.copy_(product_OI);
 }
 
 void require_fp8_matmul(at::Device device) {
