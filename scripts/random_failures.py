@@ -1,18 +1,19 @@
 #!/usr/bin/env python3
 """Kills, stops or delays a random rank of a small run at a random moment, hundreds of times, and checks what the others do.
 
-    scripts/random_failures.py --output FOLDER [--failures 900] [--ranks 3] [--programs build/release]
+    scripts/random_failures.py --output FOLDER [--failures 900] [--ranks 3] [--at-once 1] [--programs build/release]
 
 kill: SIGKILL. The others must end with exit code 5. hang: SIGSTOP for ever. The same, after parallel.timeout_seconds,
 or in the last save after watchdog.saving_seconds. slow: SIGSTOP for a
 second, which is less than the timeout: the run must go on. After a kill or a hang the run is started again. In every case it must end with
 the losses and the weights of a run that was not disturbed, to the last bit.
 
-Each failure is a line of FOLDER/failures.jsonl. The same command again goes on after the last line. Exit 1: a failure went wrong; its run
+Each failure is a line of FOLDER/failures.jsonl. The same command again makes those that are missing. Exit 1: a failure went wrong; its run
 is kept in FOLDER. At the end a table of kinds, exit codes and seconds is printed.
 """
 import argparse
 import collections
+import concurrent.futures
 import hashlib
 import json
 import os
@@ -169,33 +170,46 @@ def table(records):
     return "\n".join(lines)
 
 
+def undisturbed(options):
+    """Returns the seconds of a run beside as many others as a failure has beside it, and its outcome."""
+    names = [f"undisturbed{number}" for number in range(options.at_once)]
+    for name in names:
+        shutil.rmtree(options.output / name, ignore_errors=True)
+    began = time.monotonic()
+    runs = [Run(options, options.output, name) for name in names]
+    for run in runs:
+        if run.wait(range(options.ranks), 600) != [0] * options.ranks:
+            for one in runs:
+                one.end()
+            raise SystemExit(f"the undisturbed run failed:\n{run.text()}")
+    return time.monotonic() - began, outcome(runs[0].folder)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--output", type=Path, required=True, help="folder of the results and of runs that went wrong")
     parser.add_argument("--failures", type=int, default=900, help="how many (default: %(default)s)")
     parser.add_argument("--ranks", type=int, default=3, help="of each run (default: %(default)s)")
+    parser.add_argument("--at-once", type=int, default=1, help="runs beside each other, of which most wait for a timeout (default: %(default)s)")
     parser.add_argument("--seed", type=int, default=1, help="of the kinds, ranks and moments")
     parser.add_argument("--programs", type=Path, default=PROJECT / "build/release", help="folder with bertpretrain")
     options = parser.parse_args()
     options.output, options.programs = options.output.resolve(), options.programs.resolve()
     options.output.mkdir(parents=True, exist_ok=True)
     write_experiment(options.output)
-    shutil.rmtree(options.output / "undisturbed", ignore_errors=True)
-    began = time.monotonic()
-    undisturbed = Run(options, options.output, "undisturbed")
-    if undisturbed.wait(range(options.ranks), 600) != [0] * options.ranks:
-        undisturbed.end()
-        raise SystemExit(f"the undisturbed run failed:\n{undisturbed.text()}")
-    duration, expected = time.monotonic() - began, outcome(options.output / "undisturbed")
+    duration, expected = undisturbed(options)
     results = options.output / "failures.jsonl"
     records = [json.loads(line) for line in results.read_text().splitlines()] if results.exists() else []
     print(f"a run takes {duration:.1f} s; {len(records)} failures were made before", flush=True)
-    for number in range(len(records), options.failures):
-        records.append(fail_once(options, number, duration, expected))
-        with open(results, "a") as lines:
-            lines.write(json.dumps(records[-1]) + "\n")
-        if records[-1]["wrong"]:
-            print(f"failure {number}: {records[-1]}", flush=True)
+    missing = sorted(set(range(options.failures)) - {record["number"] for record in records})
+    with concurrent.futures.ThreadPoolExecutor(options.at_once) as threads:
+        made = [threads.submit(fail_once, options, number, duration, expected) for number in missing]
+        for future in concurrent.futures.as_completed(made):
+            records.append(future.result())
+            with open(results, "a") as lines:
+                lines.write(json.dumps(records[-1]) + "\n")
+            if records[-1]["wrong"]:
+                print(f"failure {records[-1]['number']}: {records[-1]}", flush=True)
     print(table(records))
     return any(record["wrong"] for record in records)
 
