@@ -12,6 +12,7 @@
 
 #include "core/error.h"
 #include "core/strings.h"
+#include "parallel/answering_store.h"
 #include "parallel/host_address.h"
 #include "parallel/listening_socket.h"
 #include "parallel/reachable.h"
@@ -47,7 +48,9 @@ StorePointer connect(const Launch& launch, const ListeningSocket* door, std::chr
     const auto waited = std::chrono::duration_cast<std::chrono::seconds>(std::chrono::steady_clock::now() - begin);
     options.timeout = std::max(std::chrono::seconds(1), timeout - waited);
     const bool has_address = door != nullptr && !door->address().empty();
-    auto store = c10::make_intrusive<c10d::TCPStore>(has_address ? door->address() : launch.master_address, options);
+    const std::string address = has_address ? door->address() : launch.master_address;
+    auto store = c10::make_intrusive<AnsweringStore>(
+        [=]() -> StorePointer { return c10::make_intrusive<c10d::TCPStore>(address, options); }, options.timeout);
     store->setTimeout(timeout);
     // An agent's store survives restarts and may hold values of earlier attempts, so its prefix contains the attempt. Rank 0's
     // own store is always new; and a host that joins later counts fewer attempts than the others, so the prefixes would differ.

@@ -2,9 +2,13 @@
 
 #include <chrono>
 
+#include "core/strings.h"
+#include "distributed/listeners.h"
 #include "distributed/ranks.h"
 #include "support/catch.h"
+#include "support/free_port.h"
 
+using namespace bertpretrain;
 using namespace bertpretrain::testing;
 namespace fs = std::filesystem;
 
@@ -35,4 +39,21 @@ TEST_CASE("a file that rank 0 cannot write at the start ends all ranks at once w
 TEST_CASE("an address at which rank 0 cannot serve metrics ends all ranks at once") {
     NEEDS_TRAIN();
     check_all_leave("", "--metrics-address 203.0.113.1:9400", 2, "--metrics-address 203.0.113.1:9400");
+}
+
+TEST_CASE("a rank 0 that is stopped while ranks join ends the others within their timeout") {
+    NEEDS_TRAIN();
+    const TemporaryFolder folder;
+    const auto config = write_distributed_experiment(folder, {{"parallel", {{"first_step_timeout_seconds", 5}}}});
+    const int port = free_port();
+    const auto command = [&](int rank) {  // of three ranks, of which the last never comes
+        return concat("env RANK=", rank, " WORLD_SIZE=3 MASTER_ADDR=127.0.0.1 MASTER_PORT=", port, " ",
+                      train_command(config, folder / "run", ""));
+    };
+    Process first(command(0));
+    REQUIRE(wait_until(first, [&] { return !listeners_of(first.pid()).empty(); }));
+    first.send(SIGSTOP);
+    Process second(command(1));
+    REQUIRE(wait_until(second, [&] { return second.ended(); }));
+    CHECK(second.wait() == 5);
 }

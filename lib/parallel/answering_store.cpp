@@ -1,0 +1,70 @@
+#include "parallel/answering_store.h"
+
+#include <algorithm>
+#include <future>
+
+#include "core/error.h"
+
+namespace bertpretrain {
+
+/// @param question must own what it uses: its thread may wait for ever
+template <typename Question>
+auto AnsweringStore::ask(std::chrono::milliseconds timeout, Question question) {
+    const auto task = std::make_shared<std::packaged_task<decltype(question())()>>(std::move(question));
+    auto answer = task->get_future();
+    worker_->post([task] { (*task)(); });
+    // The store's own time limit comes first: its message says more.
+    const auto limit = timeout + std::min<std::chrono::milliseconds>(timeout, std::chrono::seconds(5));
+    if (answer.wait_for(limit) == std::future_status::ready) return answer.get();
+    throw DistributedError(concat("the store has not answered for ",
+                                  std::chrono::duration_cast<std::chrono::seconds>(limit).count(),
+                                  " s: its process hangs, or is stopped\n  do: read the log of rank 0, and look at its host"));
+}
+
+AnsweringStore::AnsweringStore(std::function<StorePointer()> open, std::chrono::milliseconds timeout) : Store(timeout) {
+    store_ = ask(timeout, std::move(open));
+}
+
+c10::intrusive_ptr<c10d::Store> AnsweringStore::clone() {
+    return c10::make_intrusive<AnsweringStore>([store = store_] { return store->clone(); }, timeout_);
+}
+
+void AnsweringStore::set(const std::string& key, const std::vector<std::uint8_t>& value) {
+    ask(timeout_, [store = store_, key, value] { store->set(key, value); });
+}
+
+std::vector<std::uint8_t> AnsweringStore::compareSet(const std::string& key, const std::vector<std::uint8_t>& expected,
+                                                     const std::vector<std::uint8_t>& desired) {
+    return ask(timeout_, [store = store_, key, expected, desired] { return store->compareSet(key, expected, desired); });
+}
+
+std::vector<std::uint8_t> AnsweringStore::get(const std::string& key) {
+    return ask(timeout_, [store = store_, key] { return store->get(key); });
+}
+
+std::int64_t AnsweringStore::add(const std::string& key, std::int64_t value) {
+    return ask(timeout_, [store = store_, key, value] { return store->add(key, value); });
+}
+
+bool AnsweringStore::deleteKey(const std::string& key) {
+    return ask(timeout_, [store = store_, key] { return store->deleteKey(key); });
+}
+
+bool AnsweringStore::check(const std::vector<std::string>& keys) {
+    return ask(timeout_, [store = store_, keys] { return store->check(keys); });
+}
+
+std::int64_t AnsweringStore::getNumKeys() {
+    return ask(timeout_, [store = store_] { return store->getNumKeys(); });
+}
+
+void AnsweringStore::wait(const std::vector<std::string>& keys, const std::chrono::milliseconds& timeout) {
+    ask(timeout, [store = store_, keys, timeout] { store->wait(keys, timeout); });
+}
+
+void AnsweringStore::setTimeout(const std::chrono::milliseconds& timeout) {
+    timeout_ = timeout;
+    ask(timeout, [store = store_, timeout] { store->setTimeout(timeout); });
+}
+
+}  // namespace bertpretrain
