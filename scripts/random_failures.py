@@ -45,7 +45,7 @@ def write_experiment(folder):
     write_shard(folder / "shards", sample_rows(1024, 0.1, LENGTH, ids=range(1000, 2000), predictions=4))
     settings = experiment("tiny", 1, folder / "shards", LENGTH)
     settings["model"] |= {"vocab_size": 2048}
-    settings["batch"]["global_batch_size"] = 48
+    settings["batch"]["global_batch_size"] = 24
     settings["optimizer"]["name"] = "lans"
     settings["schedule"]["total_steps"] = STEPS
     settings["checkpoint"] = {"save_every_steps": SAVE_EVERY, "keep_last": 2}
