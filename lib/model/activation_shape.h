@@ -18,12 +18,12 @@ struct ActivationShape {
     double residual_bytes() const { return bf16_residual ? 2 : 4; }
     /// Of a matmul's operand, as it is kept for the backward.
     double operand_bytes() const { return fp8_matmuls ? 1 : compute_bytes(); }
-    /// What matmuls in fp8 need besides: transposed weights of all layers, the context's transpose (it is kept in bf16, too), an
-    /// operand of the backward in both orders, and the largest weight's gradient, before it is added.
+    /// What matmuls in fp8 need besides: weights of all layers in both orders, the context's transpose (it is kept in bf16, too),
+    /// an operand of the backward in both orders, and the largest weight's gradient, before it is added.
     /// @param weights of all layers @param widest of a token's operands @param largest_weight in elements
     double fp8_bytes(double weights, double widest, double hidden_of_layers, double largest_weight) const {
         if (!fp8_matmuls) return 0;
-        return weights + static_cast<double>(tokens) * (2 * widest + hidden_of_layers) + 4 * largest_weight;
+        return 2 * weights + static_cast<double>(tokens) * (2 * widest + hidden_of_layers) + 4 * largest_weight;
     }
 };
 

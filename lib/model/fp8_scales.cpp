@@ -27,7 +27,8 @@ int exponent_of(double largest, LinearRole role) {
 
 }  // namespace
 
-Fp8Scales::Fp8Scales(std::int64_t layers, at::Device device) : known_(static_cast<std::size_t>(layers) * linears * roles, 0) {
+Fp8Scales::Fp8Scales(std::int64_t layers, at::Device device)
+    : known_(static_cast<std::size_t>(layers) * linears * roles, 0), weights_(static_cast<std::size_t>(layers) * linears) {
     const at::TensorOptions fp32(device);
     const auto sites = static_cast<std::int64_t>(known_.size());
     scale_S = at::ones({sites}, fp32), inverse_S = at::ones({sites}, fp32), largest_S = at::zeros({sites}, fp32);
@@ -42,7 +43,14 @@ at::Tensor Fp8Scales::inverse_scale(std::int64_t layer, LayerLinear linear, Line
     return inverse_S[static_cast<std::int64_t>(site_of(layer, linear, role))];
 }
 
-void Fp8Scales::begin_step() { largest_S.zero_(); }
+Fp8Operand& Fp8Scales::weight(std::int64_t layer, LayerLinear linear) {
+    return weights_[static_cast<std::size_t>(layer) * linears + static_cast<std::size_t>(linear)];
+}
+
+void Fp8Scales::begin_step() {
+    largest_S.zero_();
+    weights_.assign(weights_.size(), {});
+}
 
 std::vector<double> Fp8Scales::word() const {
     const at::Tensor host_S = largest_S.to(at::kCPU).to(at::kDouble);
@@ -67,6 +75,7 @@ void Fp8Scales::use(const std::vector<double>& largest) {
         const int exponent = known_[site] > 0 ? exponent_of(known_[site], role) : 0;
         scale[site] = std::ldexp(1.0F, exponent), inverse[site] = std::ldexp(1.0F, -exponent);
     }
+    weights_.assign(weights_.size(), {});
     scale_S.copy_(at::tensor(scale));
     inverse_S.copy_(at::tensor(inverse));
     ready_ = true;

@@ -1,7 +1,8 @@
 #pragma once
-// The scales of fp8 operands: powers of two, from the largest magnitude that each operand had in the step before, over all ranks.
-// A power of two changes no rounding of normal numbers, and a maximum depends on no order, so results depend on
-// micro-batch and ranks as little as in bf16. Source: delayed scaling as in Micikevicius et al. 2022, with a history of one step.
+// The scales of fp8 operands, and weights rounded with them. Scales are powers of two, from the largest magnitude that each
+// operand had in the step before, over all ranks. A power of two changes no rounding of normal numbers, and a maximum depends on
+// no order, so results depend on micro-batch and ranks as little as in bf16. Source: delayed scaling as in Micikevicius et al.
+// 2022, with a history of one step.
 
 #include <cstddef>
 #include <cstdint>
@@ -30,7 +31,10 @@ public:
     /// Returns the inverse of that scale, a view.
     at::Tensor inverse_scale(std::int64_t layer, LayerLinear linear, LinearRole role) const;
 
-    /// Forgets the magnitudes of the step before, but not the scales.
+    /// A layer's weight, which its first matmul of a step rounds for all passes of the step. Undefined until then.
+    Fp8Operand& weight(std::int64_t layer, LayerLinear linear);
+
+    /// Forgets the magnitudes and rounded weights of the step before, but not the scales.
     void begin_step();
     /// Returns this rank's largest magnitudes since then. Waits for the device.
     std::vector<double> word() const;
@@ -49,6 +53,7 @@ private:
     bool ready_ = false;
     std::vector<double> known_;  ///< by site (site_of() in the .cpp); 0: none yet
     at::Tensor scale_S, inverse_S, largest_S;
+    std::vector<Fp8Operand> weights_;  ///< by layer and Linear
 };
 
 }  // namespace bertpretrain

@@ -23,13 +23,21 @@ MatmulOperand LayerMatmuls::operand(LayerLinear linear, LinearRole role, const O
     return {x_TC, {}};
 }
 
+MatmulOperand LayerMatmuls::weight(LayerLinear linear, const at::Tensor& weight_OI) const {
+    if (!are_fp8()) return operand(linear, LinearRole::weight, {weight_OI});
+    Fp8Operand& of_step = scales_->weight(layer_, linear);
+    if (!of_step.defined()) of_step = operand(linear, LinearRole::weight, {weight_OI}).fp8;
+    return {{}, of_step};
+}
+
 at::Tensor LayerMatmuls::forward(LayerLinear linear, const OperandSource& x_TI, const at::Tensor& weight_OI,
                                  LayerOperands& kept) const {
-    auto& [input, weight] = kept[static_cast<std::size_t>(linear)];
-    input = operand(linear, LinearRole::input, x_TI), weight = operand(linear, LinearRole::weight, {weight_OI});
-    if (!input.fp8.defined()) return linear_matmul(input.compute_TC, weight_OI);
-    const at::Tensor y_TO = fp8_linear_matmul(input.fp8, weight.fp8);
-    input.fp8.rows_TC.reset(), weight.fp8.rows_TC.reset();  // the backward reads columns
+    LinearOperands& operands = kept[static_cast<std::size_t>(linear)];
+    operands = {operand(linear, LinearRole::input, x_TI), weight(linear, weight_OI)};
+    Fp8Operand& input = operands.input.fp8;
+    if (!input.defined()) return linear_matmul(operands.input.compute_TC, weight_OI);
+    const at::Tensor y_TO = fp8_linear_matmul(input, operands.weight.fp8);
+    input.rows_TC.reset();  // the backward reads columns
     return y_TO;
 }
 

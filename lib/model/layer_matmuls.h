@@ -24,7 +24,7 @@ using LayerOperands = std::array<LinearOperands, 4>;  ///< by LayerLinear
 class LayerMatmuls {
 public:
     /// @param scales null: in the compute dtype. Must outlive this.
-    LayerMatmuls(const Fp8Scales* scales, std::int64_t layer) : scales_(scales), layer_(layer) {}
+    LayerMatmuls(Fp8Scales* scales, std::int64_t layer) : scales_(scales), layer_(layer) {}
 
     /// Returns the matmuls after a layer's attention. Those of the rows that the heads read are so small that rounding their
     /// operands would save nothing. @param all whether the layer computes all rows
@@ -46,8 +46,9 @@ public:
 
 private:
     MatmulOperand operand(LayerLinear linear, LinearRole role, const OperandSource& source) const;
+    MatmulOperand weight(LayerLinear linear, const at::Tensor& weight_OI) const;
 
-    const Fp8Scales* scales_;
+    Fp8Scales* scales_;
     std::int64_t layer_;
 };
 

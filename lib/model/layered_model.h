@@ -74,7 +74,7 @@ struct Pass {
     ReadRows read;
     bool drops = false;  ///< whether dropout is active
     at::ScalarType residual_dtype = at::kFloat;
-    const Fp8Scales* fp8 = nullptr;          ///< null: the layers' matmuls are in the compute dtype
+    Fp8Scales* fp8 = nullptr;                ///< null: the layers' matmuls are in the compute dtype
     bool accumulate_layer_gradients = true;  ///< false: overwrite the gradients of the layers' matrices
 };
 

@@ -90,6 +90,26 @@ TEST_CASE("in fp8 losses and gradients do not depend on how samples are cut into
     }
 }
 
+TEST_CASE("weights are rounded to fp8 once per step, whose passes all read the same") {
+    const ModelConfig config = odd_models().front().second;
+    const MicroBatch batch = random_batch(config, some_lengths);
+    OwnedModel model = fp8_model(config);
+    measure(model, batch);
+    const auto loss = [&] { return sums_of(model, batch, mean_over(batch)).tensor().clone(); };
+    const at::Tensor before = loss();
+    const std::int64_t layer = 0;
+    const at::Tensor rows_OI = model->fp8_scales()->weight(layer, LayerLinear::qkv).rows_TC;
+    loss();
+    CHECK(model->fp8_scales()->weight(layer, LayerLinear::qkv).rows_TC.is_same(rows_OI));
+    model.randomize(4);
+    model->fp8_scales()->begin_step();
+    CHECK_FALSE(model->fp8_scales()->weight(layer, LayerLinear::qkv).defined());
+    const at::Tensor after = loss();
+    CHECK_FALSE(same_bits(after, before));
+    model->fp8_scales()->hear(std::vector<double>(model->fp8_scales()->word().size(), 1));
+    CHECK_FALSE(model->fp8_scales()->weight(layer, LayerLinear::qkv).defined());  // their scales are others now
+}
+
 TEST_CASE("scales are powers of two that leave one bit above the largest magnitude over all ranks") {
     Fp8Scales scales(1, at::kCPU);
     std::vector<double> of_all(24, 0);  // of two ranks

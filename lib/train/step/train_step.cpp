@@ -129,6 +129,7 @@ bool TrainStep::accumulate(const GlobalBatch& batch, const StepCounts& whole, co
 at::Tensor TrainStep::compute(const MicroBatch& micro, const StepCounts& whole, PhaseClock& clock) {
     clock.enter(Phase::forward);
     wait_for_copy(micro);
+    if (Fp8Scales* const fp8 = model_.fp8_scales()) fp8->begin_step();
     parameters_.begin_gradients();
     at::Tensor sums_S4 = at::zeros({static_cast<std::int64_t>(sources_), LossSums::count},
                                    at::TensorOptions(parameters_.device()).dtype(at::kDouble));
