@@ -13,7 +13,8 @@
 namespace bertpretrain {
 
 /// Asks a store on a thread of its own. c10d waits without a limit for a server that has accepted its connection and is stopped
-/// then, as a suspended host is: only a wait for a key has a time limit, and the reply to its cancellation has none.
+/// then, as a suspended host is: only a wait for a key has a time limit, and the reply to its cancellation has none. Nor has the
+/// lock of a store in a file.
 class AnsweringStore final : public c10d::Store {
 public:
     using StorePointer = c10::intrusive_ptr<c10d::Store>;

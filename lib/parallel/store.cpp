@@ -64,7 +64,10 @@ StorePointer inherited(int descriptor, std::chrono::seconds timeout) {
         throw ConfigError(concat("environment: ", local_store_variable, " = ", descriptor, " is not an open file descriptor",
                                  "\n  do: unset it; --local-ranks sets it for the ranks that it starts"));
     constexpr int unlimited = -1;  // number of ranks: c10d deletes the file after the last of a known number
-    auto store = c10::make_intrusive<c10d::FileStore>(concat("/proc/self/fd/", descriptor), unlimited);
+    // A rank that is stopped while it has locked the file keeps the others in a lock without a time limit.
+    auto store = c10::make_intrusive<AnsweringStore>(
+        [=]() -> StorePointer { return c10::make_intrusive<c10d::FileStore>(concat("/proc/self/fd/", descriptor), unlimited); },
+        timeout);
     store->setTimeout(timeout);
     return store;
 }

@@ -1,12 +1,18 @@
-// A store whose server accepts connections and says nothing, as a stopped process does.
+// A store whose server, or another of its users, is stopped.
 #include "parallel/answering_store.h"
 
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <torch/csrc/distributed/c10d/FileStore.hpp>
 #include <torch/csrc/distributed/c10d/HashStore.hpp>
 #include <torch/csrc/distributed/c10d/TCPStore.hpp>
 
 #include "core/error.h"
 #include "parallel/listening_socket.h"
 #include "support/catch.h"
+#include "support/files.h"
 #include "support/free_port.h"
 
 using namespace bertpretrain;
@@ -22,6 +28,16 @@ TEST_CASE("a store that accepts a connection and never answers is given up in ti
         return c10::make_intrusive<c10d::TCPStore>("127.0.0.1", options);
     };
     CHECK_THROWS_WITH(AnsweringStore(connect, std::chrono::milliseconds(100)), Catch::Contains("has not answered"));
+}
+
+TEST_CASE("a store in a file that a stopped process has locked is given up in time") {
+    const testing::TemporaryFolder folder;
+    const std::string path = (folder / "store").string();
+    AnsweringStore store([path] { return c10::make_intrusive<c10d::FileStore>(path, -1); }, std::chrono::milliseconds(100));
+    const int locked = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    REQUIRE(::flock(locked, LOCK_EX) == 0);
+    CHECK_THROWS_WITH(store.set("key", Bytes{1}), Catch::Contains("has not answered"));
+    ::close(locked);
 }
 
 TEST_CASE("a store that answers gives the same values and errors as without a time limit") {
