@@ -91,6 +91,7 @@ Accelerator this_machine_for(const RunPlan& plan) { return this_machine(open_dev
 Accelerator accelerator_of(const std::string& name, const PlanArguments& arguments, const RunPlan& plan,
                            const std::optional<MeasuredRun>& measured, double tokens) {
     Accelerator accelerator = name == "this" ? this_machine_for(plan) : find_accelerator(name);
+    if (!measured && !arguments.tflops) accelerator = with_rate_of(std::move(accelerator), plan.settings.model, tokens);
     if (measured) {
         accelerator.sustained_tflops = measured->tflops_per_rank;
         accelerator.rate_tokens = measured->tokens_per_sequence;

@@ -47,6 +47,9 @@ std::vector<Accelerator> read_accelerators() {
         one.pass_tokens = entry.value("pass_tokens", 0.0);
         one.currency = file.at("currency");
         one.network = entry.value("network", one.network);
+        for (const auto& rate : entry.value("other_models", nlohmann::ordered_json::array()))
+            one.other_models.push_back({rate.at("model_type"), rate.at("hidden_size"), rate.at("sustained_tflops"),
+                                        rate.at("rate_tokens"), rate.at("source")});
         if (entry.contains("program")) {
             const auto& program = entry.at("program");
             one.program = OtherProgram{program.at("name"),         program.at("overlaps"),   program.at("gradient_bytes"),

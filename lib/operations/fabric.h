@@ -18,6 +18,14 @@ struct OtherProgram {
     std::int64_t small_collectives = 0;  ///< per step
 };
 
+/// What an accelerator sustained in training another model than that of its own rate, BERT-Large.
+struct ModelRate {
+    std::string model_type;
+    std::int64_t hidden_size = 0;
+    double sustained_tflops = 0, rate_tokens = 0;  ///< as in Accelerator
+    std::string source;
+};
+
 /// One accelerator.
 struct Accelerator {
     std::string name;
@@ -34,7 +42,8 @@ struct Accelerator {
     double rate_tokens = 128;  ///< tokens per sequence at the sustained rate
     bool runs_here = true;     ///< whether this program runs on it; if not, it is known for comparison only
     bool is_cpu = false;
-    std::string network = "efa4";           ///< known name of the network between the machines of the offer
+    std::string network = "efa4";  ///< known name of the network between the machines of the offer
+    std::vector<ModelRate> other_models{};
     std::optional<OtherProgram> program{};  ///< by which the rate was measured, if it communicates in another way than this one
 };
 

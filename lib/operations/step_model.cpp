@@ -2,6 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string>
+#include <utility>
+
+#include "core/concat.h"
 
 namespace bertpretrain {
 namespace {
@@ -149,6 +153,34 @@ double length_factor(const PlannedStep& step, const Accelerator& accelerator) {
         return 1 + (attention_costs - 1) * (1 - model_flops(step.model, tokens, 0, masked, 1) / all);
     };
     return seconds_per_operation(step.tokens_per_sequence) / seconds_per_operation(accelerator.rate_tokens);
+}
+
+Accelerator with_rate_of(Accelerator accelerator, const ModelConfig& model, double tokens_per_sequence) {
+    if (model.model_type == ModelType::bert) return accelerator;
+    const auto hidden_size = static_cast<double>(shape_of(model).hidden_size);
+    const auto distance = [&](const ModelRate& rate) {
+        return std::pair(std::fabs(std::log(static_cast<double>(rate.hidden_size) / hidden_size)),
+                         std::fabs(std::log(rate.rate_tokens / tokens_per_sequence)));
+    };
+    const auto nearest_of = [&](const Accelerator& one) {
+        const ModelRate* nearest = nullptr;
+        for (const ModelRate& rate : one.other_models)
+            if (rate.model_type == model.variant() && (!nearest || distance(rate) < distance(*nearest))) nearest = &rate;
+        return nearest;
+    };
+    if (const ModelRate* own = nearest_of(accelerator)) {
+        accelerator.sustained_tflops = own->sustained_tflops;
+        accelerator.rate_tokens = own->rate_tokens;
+        accelerator.source = own->source;
+    } else if (!accelerator.is_cpu) {
+        accelerator.source += concat("; a rate of BERT: ", model.variant(), " was not measured here and may be slower");
+        for (const Accelerator& other : known_accelerators())
+            if (const ModelRate* rate = nearest_of(other))
+                accelerator.source += concat("; ", other.name, " sustained ", rate->sustained_tflops, " instead of ",
+                                             other.sustained_tflops, " TFLOP/s with ", rate->source);
+        accelerator.source += "; --tflops gives another rate";
+    }
+    return accelerator;
 }
 
 StepTime step_time(const PlannedStep& step, const Accelerator& accelerator, const Network& network) {

@@ -89,6 +89,11 @@ double small_pass_factor(const Accelerator& accelerator, std::int64_t hidden_siz
 /// (BERT-Large).
 double length_factor(const PlannedStep& step, const Accelerator& accelerator);
 
+/// Returns the accelerator with the rate that was measured with the model's architecture: that of the nearest hidden size, then
+/// of the nearest length. Where only BERT was measured on the accelerator, `source` adds that, and what the architecture reached
+/// on others.
+Accelerator with_rate_of(Accelerator accelerator, const ModelConfig& model, double tokens_per_sequence);
+
 /// The model: a micro-batch takes its operations / sustained FLOP/s, times the two factors above, a third of it forward. In the
 /// last backward, each bucket is reduced when its last gradient is final, one bucket after the other. Weights are gathered in the
 /// order in which the next forward needs them.

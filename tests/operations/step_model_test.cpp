@@ -83,6 +83,27 @@ TEST_CASE("longer sequences are slower per operation, as measured on an H200 and
     CHECK(rate("h100", 512) == Approx(402 * 1.027).epsilon(0.03));
 }
 
+TEST_CASE("a forecast uses its architecture's own rate, or states that it is BERT's") {
+    ModelConfig bert, base, large;
+    base.model_type = large.model_type = ModelType::modernbert;
+    large.modernbert.hidden_size = 1024;
+    const auto rated = [](const std::string& accelerator, const ModelConfig& model, double tokens) {
+        return with_rate_of(find_accelerator(accelerator), model, tokens);
+    };
+    CHECK(rated("h100", base, 1024).sustained_tflops == 351);
+    CHECK(rated("h100", base, 8192).sustained_tflops == 284);
+    CHECK(rated("h100", base, 8192).rate_tokens == 8192);
+    CHECK(rated("h100", large, 8192).sustained_tflops == 426);
+    CHECK(rated("h100", base, 1024).source.find("ModernBERT-base in rows of 1,024") == 0);
+    CHECK(rated("h100", bert, 512).sustained_tflops == 476);
+    const Accelerator h200 = rated("h200", base, 1024);
+    CHECK(h200.sustained_tflops == 508);
+    CHECK_THAT(h200.source, Catch::Matchers::Contains("modernbert was not measured here") &&
+                                Catch::Matchers::Contains("h100 sustained 351 instead of 476") &&
+                                Catch::Matchers::Contains("--tflops"));
+    CHECK(rated("h200", bert, 512).source == find_accelerator("h200").source);
+}
+
 TEST_CASE("a rate holds for sequences as long as those that it was measured with") {
     PlannedStep step = small_step(1);
     step.tokens_per_sequence = 512;
