@@ -60,7 +60,7 @@ LineFile::~LineFile() {
 }
 
 void LineFile::finish() {
-    if (retry()) return;
+    if (write_kept()) return;
     const std::string reason = std::strerror(errno);
     const auto lines = std::count(kept_.begin(), kept_.end(), '\n');
     kept_.clear();
@@ -69,7 +69,7 @@ void LineFile::finish() {
 }
 
 /// Where it returns false, errno is set, and the file contains none of kept_, or the bytes written are removed from kept_.
-bool LineFile::retry() {
+bool LineFile::write_kept() {
     if (kept_.empty()) return true;
     const off_t before = ::lseek(handle_, 0, SEEK_END);
     for (std::size_t done = 0; done < kept_.size();) {
@@ -89,9 +89,30 @@ bool LineFile::retry() {
     return true;
 }
 
+/// Without the folder there is nothing to warn of: train/records/run_folder.h notices one that was renamed or deleted.
+void LineFile::warn_if_replaced() {
+    struct stat open {
+    }, at_path{};
+    const bool is_there = ::stat(path_.c_str(), &at_path) == 0;
+    if (is_replaced_ || ::fstat(handle_, &open) != 0) return;
+    if (is_there ? open.st_ino == at_path.st_ino && open.st_dev == at_path.st_dev
+                 : errno != ENOENT || !std::filesystem::exists(std::filesystem::absolute(path_).parent_path()))
+        return;
+    is_replaced_ = true;
+    log_warning(concat(path_.string(), ": was ", is_there ? "replaced" : "deleted",
+                       " while this process writes it; its lines go to ",
+                       "the old file, which is lost when the process ends\n  do: copy /proc/", ::getpid(), "/fd/", handle_,
+                       " to another place before that"));
+}
+
+bool LineFile::retry() {
+    warn_if_replaced();
+    return write_kept();
+}
+
 void LineFile::append(std::string_view line) {
     kept_.append(line).push_back('\n');
-    if (retry()) return;
+    if (write_kept()) return;
     if (kept_.size() > most_kept) refuse(path_, "cannot be written");
     if (!std::exchange(is_behind_, true))
         log_warning(concat(path_.string(), ": cannot be written (", std::strerror(errno),

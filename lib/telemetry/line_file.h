@@ -24,7 +24,7 @@ public:
     ///         whole lines only.
     void append(std::string_view line);
 
-    /// Tries to write the kept lines. @returns whether none is left
+    /// Tries to write the kept lines. Warns once if the path no longer leads to the open file. @returns whether none is left
     bool retry();
 
     /// Tries once more to write the kept lines, then discards them.
@@ -36,9 +36,12 @@ public:
     const std::filesystem::path& path() const { return path_; }
 
 private:
+    bool write_kept();
+    void warn_if_replaced();
+
     std::filesystem::path path_;
     std::string kept_;  ///< lines still to be written
-    bool is_behind_ = false;
+    bool is_behind_ = false, is_replaced_ = false;
     int handle_ = -1;
 };
 

@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/error.h"
+#include "core/output/log.h"
 #include "support/catch.h"
 #include "support/files.h"
 #include "telemetry/line_file.h"
@@ -272,6 +273,29 @@ TEST_CASE("metrics that cannot be read or written are a data error") {
     CHECK_THROWS_AS(read_metrics(folder / "none.jsonl"), DataError);
     CHECK_THROWS_AS(MetricsFile(folder / "no_folder" / "metrics.jsonl"), DataError);
     CHECK_THROWS_AS(MetricsFile(folder.path()), DataError);
+}
+
+TEST_CASE("a file that was deleted or replaced while lines are written to it is reported once") {
+    const TemporaryFolder folder;
+    log_also_to(folder / "log");
+    const auto warnings = [&] {
+        flush_log(60);
+        const std::string log = read_text(folder / "log");
+        return std::count(log.begin(), log.end(), '\n') / 2;  // a warning has two lines
+    };
+    LineFile file(folder / "deleted"), other(folder / "replaced");
+    CHECK((file.retry() && warnings() == 0));
+    std::filesystem::remove(folder / "deleted");
+    CHECK((file.retry() && file.retry() && warnings() == 1));
+    write_text(folder / "copy", "");
+    std::filesystem::rename(folder / "copy", folder / "replaced");
+    CHECK((other.retry() && other.retry() && warnings() == 2));
+    CHECK_THAT(read_text(folder / "log"), Catch::Contains("replaced: was replaced while") && Catch::Contains("do: copy /proc/"));
+
+    std::filesystem::create_directory(folder / "run");
+    LineFile moved(folder / "run" / "lines");
+    std::filesystem::rename(folder / "run", folder / "renamed");
+    CHECK((moved.retry() && warnings() == 2));  // the run itself reports this
 }
 
 TEST_CASE("lines that a full disk refuses are kept, and written in order when there is space") {

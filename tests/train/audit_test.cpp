@@ -83,6 +83,16 @@ TEST_CASE("the first tensor that differs most severely is named") {
     CHECK_THAT(exactly.what, Catch::Contains("tensor b "));
 }
 
+TEST_CASE("an audit finds steps without a line at the start, between others and at the end of the metrics") {
+    std::map<std::int64_t, StepRecord> logged;
+    for (const std::int64_t step : {801, 802, 803}) logged[step] = {};
+    CHECK(missing_lines(logged, 0, 800) == "metrics.jsonl has no lines of the steps 1 to 800, which the run computed");
+    CHECK(missing_lines(logged, 800, 803) == "");  // resumed in a new folder
+    CHECK(missing_lines(logged, 800, 900) == "metrics.jsonl ends with step 803, but there is a checkpoint of step 900");
+    logged[806] = {};
+    CHECK(missing_lines(logged, 800, 0) == "metrics.jsonl has no lines of the steps 804 to 805, which the run computed");
+}
+
 TEST_CASE("an audit is as good as its worst part, and says so") {
     Audit audit;
     audit.chain.lines = 9;

@@ -130,6 +130,17 @@ void add_tensors(AuditedStep& step, const std::vector<TensorComparison>& tensors
 
 void add_difference(AuditedStep& step, const std::string& what) { add_verdict(step, AuditVerdict::different, what); }
 
+std::string missing_lines(const std::map<std::int64_t, StepRecord>& logged, std::int64_t begin, std::int64_t last_saved) {
+    std::int64_t last = begin;
+    for (const auto& [step, line] : logged) {
+        if (step > last + 1)
+            return concat("metrics.jsonl has no lines of the steps ", last + 1, " to ", step - 1, ", which the run computed");
+        last = std::max(last, step);
+    }
+    return last_saved > last ? concat("metrics.jsonl ends with step ", last, ", but there is a checkpoint of step ", last_saved)
+                             : "";
+}
+
 AuditVerdict Audit::verdict() const {
     AuditVerdict worst = chain.broken.empty() && missing.empty() ? AuditVerdict::equal : AuditVerdict::different;
     for (const AuditedStretch& stretch : stretches)

@@ -2,6 +2,7 @@
 // The result of an audit: steps of a run, computed again and compared with what the run recorded.
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -50,6 +51,9 @@ void add_tensors(AuditedStep& step, const std::vector<TensorComparison>& tensors
 /// Adds a difference that no bound covers, such as a damaged file.
 void add_difference(AuditedStep& step, const std::string& what);
 
+/// Returns what the metrics lack of the steps after `begin`; empty: nothing. @param last_saved step of the newest checkpoint
+std::string missing_lines(const std::map<std::int64_t, StepRecord>& logged, std::int64_t begin, std::int64_t last_saved);
+
 /// Consecutive steps.
 struct AuditedStretch {
     std::int64_t from = 0;  ///< step of the checkpoint that was loaded; 0: the run's initial state
@@ -59,7 +63,7 @@ struct AuditedStretch {
 struct Audit {
     std::int64_t last_step = 0;  ///< of the run's metrics
     ChainCheck chain;
-    std::string missing;  ///< what the metrics lack at their end; empty: nothing
+    std::string missing;  ///< missing_lines()
     std::vector<AuditedStretch> stretches;
     AuditBound bound;
     double computed_steps = 0, seconds = 0;  ///< all steps that were computed, also those before a stretch; without the start

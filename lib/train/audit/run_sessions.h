@@ -46,6 +46,8 @@ public:
     /// @throws DataError when the events cannot be read or contain no start; ConfigError when the settings cannot be read
     explicit RunSessions(const RunPaths& run);
 
+    /// Completed updates at the first start in this folder: not 0 where the run was taken from its mirror.
+    std::int64_t begin() const { return sessions_.front().begin; }
     /// Returns the session that computed a step of the metrics.
     /// @throws ConfigError when its settings are in no file of the run
     const RunSession& of_step(std::int64_t step) const;

@@ -120,12 +120,13 @@ RequestedExperiment experiment_of(const RunPaths& run, const std::vector<std::st
 }
 
 /// Random stretches, in order; those that overlap or touch are joined.
-std::vector<Steps> draw_stretches(std::int64_t count, std::int64_t last_step, std::uint64_t seed) {
+std::vector<Steps> draw_stretches(std::int64_t count, const Steps& all, std::uint64_t seed) {
     std::mt19937_64 random(seed);
+    const auto count_of_all = static_cast<std::uint64_t>(all.second - all.first + 1);
     std::vector<Steps> drawn, joined;
     for (std::int64_t i = 0; i < count; ++i) {
-        const std::int64_t first = 1 + static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(last_step));
-        drawn.emplace_back(first, std::min(first + sample_steps - 1, last_step));
+        const std::int64_t first = all.first + static_cast<std::int64_t>(random() % count_of_all);
+        drawn.emplace_back(first, std::min(first + sample_steps - 1, all.second));
     }
     std::sort(drawn.begin(), drawn.end());
     for (const Steps& steps : drawn) {
@@ -135,12 +136,12 @@ std::vector<Steps> draw_stretches(std::int64_t count, std::int64_t last_step, st
     return joined;
 }
 
-std::vector<Steps> stretches_of(const AuditRequest& request, std::int64_t last_step, ControlGroup& ranks) {
+std::vector<Steps> stretches_of(const AuditRequest& request, const Steps& all, ControlGroup& ranks) {
     if (request.samples > 0) {
         const std::uint64_t seed = ranks.rank() == 0 ? std::random_device()() : 0;
-        return draw_stretches(request.samples, last_step, std::stoull(ranks.text_of_first(std::to_string(seed))));
+        return draw_stretches(request.samples, all, std::stoull(ranks.text_of_first(std::to_string(seed))));
     }
-    return {request.steps.value_or(Steps{1, last_step})};
+    return {request.steps.value_or(all)};
 }
 
 /// Compares the recomputed steps with the run's records.
@@ -239,9 +240,7 @@ std::optional<Audit> audit_run(const AuditRequest& request, const Launch& launch
     audit.bound = request.bound;
     audit.last_step = logged.rbegin()->first;
     audit.chain = verify_chain(run.metrics());
-    if (kept.last_step() > audit.last_step)
-        audit.missing =
-            concat("metrics.jsonl ends with step ", audit.last_step, ", but there is a checkpoint of step ", kept.last_step());
+    audit.missing = missing_lines(logged, sessions.begin(), kept.last_step());
     check_steps(request.steps, audit.last_step);
     const std::optional<CheckpointFacts> facts = facts_of_newest(kept, experiment.settings);
     Replay replay(make_replay_parts(experiment, facts ? &*facts : nullptr, launch), requests);
@@ -249,7 +248,7 @@ std::optional<Audit> audit_run(const AuditRequest& request, const Launch& launch
     if (facts) refuse_other_data(facts->progress, replay.parts(), run);
     requests.await_requests();
     StepAuditor auditor(request, sessions, logged, kept);
-    for (const Steps& steps : stretches_of(request, audit.last_step, *replay.parts().world)) {
+    for (const Steps& steps : stretches_of(request, {sessions.begin() + 1, audit.last_step}, *replay.parts().world)) {
         AuditedStretch stretch;
         stretch.from = auditor.approach(replay, steps.first);
         if (launch.rank == 0)
