@@ -12,6 +12,7 @@
 #include "core/error.h"
 #include "core/files/files.h"
 #include "core/files/local_path.h"
+#include "core/output/displayable.h"
 #include "core/strings.h"
 
 namespace bertpretrain {
@@ -164,6 +165,19 @@ void refuse_other_languages(std::string_view text, const std::filesystem::path& 
                                  "settings as JSON; `bertpretrain config explain` lists them"));
 }
 
+/// Names a text, a vocabulary or a file of bytes that was given in place of the settings. Comments may precede their "{".
+void refuse_other_content(std::string_view text, const std::filesystem::path& file) {
+    constexpr std::size_t shown = 40;
+    if (text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);
+    const std::string_view content = text.substr(std::min(text.find_first_not_of(" \t\r\n"), text.size()));
+    const bool is_list = content.starts_with('[') && !content.starts_with("[PAD]");  // JSON, though not a section
+    if (content.empty() || content.front() == '{' || content.front() == '/' || is_list) return;
+    throw ConfigError(concat(file.string(), ": begins with \"",
+                             displayable(content.substr(0, std::min(content.find('\n'), shown))),
+                             "\", expected settings in JSON, which begin with {\n  do: give the settings file here, such as ",
+                             "configs/quickstart.json; `bertpretrain_data` reads texts and makes the shards that it names"));
+}
+
 }  // namespace
 
 std::string load_settings_text(const std::filesystem::path& file) {
@@ -178,7 +192,11 @@ std::string load_settings_text(const std::filesystem::path& file) {
     } catch (const DataError& error) { throw ConfigError(concat("the settings file cannot be read: ", error.what())); }
 }
 
-json load_settings(const std::filesystem::path& file) { return parse_settings(load_settings_text(file), file.string()); }
+json load_settings(const std::filesystem::path& file) {
+    const std::string text = load_settings_text(file);
+    refuse_other_content(text, file);
+    return parse_settings(text, file.string());
+}
 
 namespace detail {
 

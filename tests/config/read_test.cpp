@@ -183,6 +183,11 @@ TEST_CASE("a settings file in UTF-16, YAML or TOML is named as that, with what t
     CHECK(contains(told("run.json", std::string("\xff\xfe{\0}\0", 6)), "run.json: is UTF-16 text, expected JSON in UTF-8"));
     CHECK(contains(told("run.yaml", "optimizer:\n  name: lamb\n"), "run.yaml: is yaml by its name, expected JSON"));
     CHECK(told("bom.json", "\xef\xbb\xbf{}").empty());
+    CHECK(told("comment.json", "// about\n{}").empty());
+    for (const std::string text : {"The cat sat.\nIt slept.\n", "[PAD]\n[UNK]\n", "\x89HDF\r\n"})
+        CHECK(
+            contains(told("text.txt", text), "expected settings in JSON, which begin with {\n  do: give the settings file here"));
+    CHECK(contains(told("text.txt", "\n The cat sat.\n"), "text.txt: begins with \"The cat sat.\""));
 }
 
 TEST_CASE("Python's word for no value is not taken for a file or a command of that name") {

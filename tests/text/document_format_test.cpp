@@ -150,6 +150,7 @@ TEST_CASE("text that stands for something else is refused by name, and --format 
              {"<!doctype html><p>A.</p>", "an HTML page"},
              {"\n<HTML lang=\"en\">A.", "an HTML page"},
              {"<?xml version=\"1.0\"?>\n<TEI><text>A.</text></TEI>\n", "XML, but no MediaWiki dump"},
+             {"[PAD]\n[UNK]\n[CLS]\n", "a vocabulary, with a token per line"},
              {"{\\rtf1 A.}\n", "an RTF document"}}) {
         CAPTURE(name);
         CHECK_THAT(refusal_of_head(head), Contains("corpus: is " + name) && Contains("do: ") && Contains("--format text"));

@@ -92,6 +92,10 @@ TEST_CASE("a folder, and a file that is no tokenizer, are named instead of read 
         write_text(folder / "vocab.txt", content);
         CHECK_THAT(refusal(folder / "vocab.txt"), Contains("vocab.txt: is " + name) && Contains("do: "));
     }
+    write_text(folder / "text.txt", "The cat sat on a mat.\nIt slept.\n\nThe end.\n");
+    CHECK_THAT(
+        refusal(folder / "text.txt"),
+        Contains("text.txt: looks like running text (\"The cat sat on a mat.\"), expected a vocabulary") && Contains("do: "));
     write_text(folder / "vocab.txt", "\xEF\xBB\xBF{\"model\": {}}");
     CHECK_THAT(refusal(folder / "vocab.txt"), Contains("begins with a byte order mark of UTF-8"));
 }

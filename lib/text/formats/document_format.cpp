@@ -170,6 +170,13 @@ std::optional<ForeignFile> refused_markup(Markup markup) {
     }
 }
 
+/// A list of tokens as BERT's, which begins with a special token on a line of its own.
+std::optional<ForeignFile> vocabulary_file(std::string_view head) {
+    if (!head.starts_with("[PAD]\n") && !head.starts_with("[PAD]\r")) return std::nullopt;
+    return ForeignFile{"a vocabulary, with a token per line", "give the text here; commands take a vocabulary by --vocabulary",
+                       true};
+}
+
 /// Files that are no text in any encoding; text that stands for something else; and pieces of dumps.
 void refuse_unreadable(std::string_view head, const std::string& name, Markup markup, bool is_forced) {
     const auto judge = [&](const std::optional<ForeignFile>& found) {
@@ -177,6 +184,7 @@ void refuse_unreadable(std::string_view head, const std::string& name, Markup ma
     };
     judge(foreign_file(head));
     judge(foreign_compression(head));
+    judge(vocabulary_file(head));
     if (is_compressed(head)) refuse(name, {"compressed twice", "unpack it once yourself, and give what comes out"});
     const std::string_view few = head.substr(0, few_bytes);
     if (is_binary(few) && !(is_forced && is_whole_text(few))) refuse(name, binary_file(few));

@@ -12,6 +12,7 @@
 
 #include "core/error.h"
 #include "core/files/files.h"
+#include "core/output/displayable.h"
 #include "core/strings.h"
 #include "text/line_ends.h"
 #include "text/reader/read_text.h"
@@ -89,6 +90,18 @@ bool starts_with_white_space(std::string_view bytes) {
     return !bytes.empty() && std::string_view(" \t\r\n\v\f").find(bytes.front()) != std::string_view::npos;
 }
 
+/// Whether no [UNK] stands among the lines, and most of the first ones hold several words, which no token does.
+bool is_running_text(std::string_view content) {
+    if (content.find("[UNK]") != std::string_view::npos) return false;
+    std::int64_t lines = 0, with_words = 0;
+    for_each_universal_line(content.substr(0, 4096), [&](std::string_view line) {
+        const std::size_t end = line.find_last_not_of(" \t") + 1;  // 0: the line is empty
+        lines += end > 0 ? 1 : 0;
+        with_words += line.substr(0, end).find(' ') != std::string_view::npos ? 1 : 0;
+    });
+    return 2 * with_words > lines;
+}
+
 void sort_distinct(std::vector<std::int32_t>& ids) {
     std::ranges::sort(ids);
     const auto repeated = std::ranges::unique(ids);
@@ -100,6 +113,12 @@ void sort_distinct(std::vector<std::int32_t>& ids) {
 Vocabulary Vocabulary::read(const std::filesystem::path& file) {
     const std::string content = read_tokenizer_file(file);
     if (const auto definition = read_definition(content, file.string())) return {*definition, file.string()};
+    if (is_running_text(content))
+        throw DataError(
+            concat(file.string(), ": looks like running text (\"",
+                   displayable(content.substr(0, std::min<std::size_t>(content.find('\n'), 60))),
+                   "\"), expected a vocabulary, with a token per line\n  do: give the vocabulary's file here, and the ",
+                   "text where the command takes it; `bertpretrain_data vocabulary` makes a vocabulary of text"));
     return parse(content, file.string());
 }
 
