@@ -91,6 +91,18 @@ TEST_CASE("vocabulary writes a file that tokenize reads, and writes the same one
     CHECK(ids.out != "1\n");
 }
 
+TEST_CASE("the page's command cuts each record of a FASTA file into k-mers, and none crosses the border of two records") {
+    const TemporaryFolder folder;
+    const std::string page = read_text(PROJECT_FOLDER "/data_tools/OWN_TEXT.md"), block = "```sh needs: a FASTA file genome.fa\n";
+    const std::size_t begin = page.find(block) + block.size(), end = page.find("bertpretrain_data shard own/6mers.txt", begin);
+    REQUIRE(end != std::string::npos);
+    std::filesystem::create_directory(folder / "own");
+    write_text(folder / "genome.fa", ">one\nACGTAC\nGTA\n>two\nttttggg\n>short\nACG\n");
+    write_text(folder / "command.sh", page.substr(begin, end - begin));
+    REQUIRE(run_command("cd " + folder.path().string() + " && sh command.sh").exit_code == 0);
+    CHECK(read_text(folder / "own/6mers.txt") == "ACGTAC CGTACG GTACGT TACGTA \nTTTTGG TTTGGG \n");
+}
+
 TEST_CASE("vocabulary --extend adds the tokens of a file, names those it has, and says what a text gains") {
     const TemporaryFolder folder;
     const auto path = [&](const char* name) { return (folder / name).string(); };
