@@ -43,12 +43,24 @@ struct VocabularyRequest {
 /// @throws ConfigError when the options of training and of extending are mixed
 void check_request(const VocabularyRequest& request, bool has_size) {
     const bool extends = !request.extended.empty();
-    if (extends == has_size)
-        throw ConfigError("--size N trains a vocabulary, --extend FILE --add N extends one: expected one of the two");
     const bool learns = request.extension.additions > 0, lists = !request.tokens.empty();
-    if (extends ? learns == lists : learns || lists)
+    if (learns && lists)
         throw ConfigError(
-            "--extend FILE needs either --add N, how many tokens to learn from TEXT, or --tokens FILE, which tokens to add");
+            concat("--add ", request.extension.additions, " and --tokens ", request.tokens.string(),
+                   ": were given together, expected one of them\n  do: pass --add N to learn N tokens from TEXT, or ",
+                   "--tokens FILE to add those of a list; run the command twice for both"));
+    if (!extends && (learns || lists))
+        throw ConfigError(concat(learns ? "--add" : "--tokens", ": extends a vocabulary, but none was given\n  do: name it by ",
+                                 "--extend FILE"));
+    if (extends && has_size)
+        throw ConfigError("--size and --extend: --size trains a vocabulary, --extend extends one; leave one out");
+    if (!extends && !has_size)
+        throw ConfigError(
+            "--size: is missing\n  do: pass --size N to train a vocabulary of N tokens, or --extend FILE to extend one");
+    if (extends && !learns && !lists)
+        throw ConfigError(concat("--extend ", request.extended.string(),
+                                 ": which tokens to add was not said\n  do: pass --add N to ",
+                                 "learn N tokens from TEXT, or --tokens FILE to add those of a list"));
     if (request.texts.empty() && !lists) throw ConfigError("TEXT: is required, except with --tokens FILE");
     if (request.model == "bpe" && extends) throw ConfigError("--extend: extends WordPiece vocabularies only, not --model bpe");
     if (request.model == "bpe" && request.cased)

@@ -120,7 +120,15 @@ TEST_CASE("vocabulary --extend adds the tokens of a file, names those it has, an
                         "1.000 after; unknown words: 25.00 % before, 0.00 % after"));
     CHECK_THAT(extended.err, Contains("1 of the 3 added tokens do not occur in the text"));
     CHECK(run_command(extend).exit_code == 0);  // without a text
-    CHECK(run_command(extend + path("text") + " --add 3").exit_code == 2);
+    const auto both = run_command(extend + path("text") + " --add 3");
+    CHECK(both.exit_code == 2);
+    CHECK_THAT(both.err,
+               Contains("--add 3 and --tokens") && Contains("were given together") && Contains("run the command twice"));
+    const std::string alone = program + " vocabulary " + path("text") + " --output " + path("none.txt");
+    CHECK_THAT(run_command(alone + " --add 3").err, Contains("--add: extends a vocabulary") && Contains("--extend FILE"));
+    CHECK_THAT(run_command(alone).err, Contains("--size: is missing") && Contains("do: pass --size N"));
+    CHECK_THAT(run_command(alone + " --extend " + path("vocab.txt")).err, Contains("which tokens to add was not said"));
+    CHECK_THAT(run_command(alone + " --extend " + path("vocab.txt") + " --size 9").err, Contains("leave one out"));
     for (const char* wrong : {"two words\n", "Cardio\n", "##Io\n", "a-b\n"}) {
         write_text(folder / "tokens", std::string("good\n") + wrong);
         const auto refused = run_command(extend);
