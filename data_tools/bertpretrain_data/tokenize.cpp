@@ -1,6 +1,5 @@
 #include <cerrno>
 #include <charconv>
-#include <cstring>
 #include <deque>
 #include <functional>
 #include <future>
@@ -11,6 +10,7 @@
 
 #include "commands.h"
 #include "core/error.h"
+#include "core/files/disk.h"
 #include "core/threads/task_pool.h"
 #include "core/threads/threads.h"
 #include "text/content/byte_source.h"
@@ -91,13 +91,13 @@ void tokenize(const std::filesystem::path& text, const Tokenizer& tokenizer, std
     std::deque<std::future<std::string>> in_work;
     const auto write_until = [&](std::size_t left) {
         for (; in_work.size() > left; in_work.pop_front()) std::cout << pool.wait(in_work.front());
-        if (!std::cout) throw DataError(concat("standard output: cannot be written (", std::strerror(errno), ")"));
+        if (!std::cout) throw DataError(failed_write("standard output", errno));
     };
     for (std::string block; next_block(block); write_until(threads == 1 ? 0 : threads * blocks_per_thread))
         in_work.push_back(pool.submit([&tokenizer, block = std::move(block)] { return ids_as_text(tokenizer, block); }));
     write_until(0);
     std::cout.flush();
-    if (!std::cout) throw DataError(concat("standard output: cannot be written (", std::strerror(errno), ")"));
+    if (!std::cout) throw DataError(failed_write("standard output", errno));
 }
 
 void run(const TokenizeRequest& request) {

@@ -10,6 +10,7 @@
 #include "archive/text_ids.h"
 #include "archive/vector_reader.h"
 #include "core/error.h"
+#include "core/files/disk.h"
 #include "core/output/displayable.h"
 #include "text/formats/parquet_file.h"
 #include "text/formats/parquet_writer.h"
@@ -47,7 +48,8 @@ void write_parquet_vectors(const std::filesystem::path& file, const std::filesys
         write_groups(*out, *vectors, lines);
     } catch (const Error&) { throw; } catch (const std::exception& error) {
         const std::string_view reason = error.what();
-        throw DataError(concat(file.string(), ": cannot be written (", displayable(reason.substr(0, reason.find('\n'))), ")"));
+        throw DataError(concat(file.string(), ": cannot be written (", displayable(reason.substr(0, reason.find('\n'))), ")",
+                               advice_by_text(reason)));
     }
 }
 

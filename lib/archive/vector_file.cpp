@@ -19,8 +19,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
-[[noreturn]] void refuse(const fs::path& file, const std::string& reason, int number = 0) {
-    throw DataError(concat(file.string(), ": cannot be written (", reason, ")", disk_advice(number)));
+[[noreturn]] void refuse(const fs::path& file, const std::string& reason) {
+    throw DataError(concat(file.string(), ": cannot be written (", reason, ")", advice_by_text(reason)));
 }
 
 /// Returns a header of NumPy's format version 1.0, a multiple of 64 bytes long.
@@ -104,10 +104,10 @@ std::uint64_t create_h5(const fs::path& file, const MatrixShape& shape, const st
 
 void reserve(const fs::path& file, std::uint64_t bytes) {
     const int handle = ::open(file.c_str(), O_WRONLY | O_CLOEXEC);
-    if (handle < 0) refuse(file, std::strerror(errno), errno);
+    if (handle < 0) refuse(file, std::strerror(errno));
     const int failure = ::posix_fallocate(handle, 0, static_cast<off_t>(bytes));
     ::close(handle);
-    if (failure != 0) refuse(file, std::strerror(failure), failure);
+    if (failure != 0) refuse(file, std::strerror(failure));
 }
 
 }  // namespace
@@ -129,7 +129,7 @@ std::uint64_t create_vector_file(const fs::path& file, VectorFormat format, cons
         offset = create_h5(file, shape, dataset, attributes, ids);
     } else {
         const std::string header = npy_header(shape);
-        if (!(std::ofstream(file, std::ios::binary) << header << std::flush)) refuse(file, std::strerror(errno), errno);
+        if (!(std::ofstream(file, std::ios::binary) << header << std::flush)) refuse(file, std::strerror(errno));
         offset = header.size();
     }
     reserve(file, offset + static_cast<std::uint64_t>(shape.rows * shape.columns) * sizeof(float));

@@ -11,6 +11,7 @@
 #include "checkpoint/lineage.h"
 #include "checkpoint/lineage_check.h"
 #include "core/error.h"
+#include "core/files/disk.h"
 #include "core/files/files.h"
 #include "inference/hf_folder.h"
 #include "inference/model_card.h"
@@ -123,7 +124,7 @@ void export_model(const LoadedModel& model, const std::string& format, const fs:
         flush_to_disk(fs::absolute(output).parent_path());
     } catch (const fs::filesystem_error& error) {
         remove_all();
-        throw CheckpointError(concat(output.string(), ": cannot be written (", error.code().message(), ")"));
+        throw CheckpointError(failed_write(output, error.code().value()));
     } catch (...) {
         remove_all();
         throw;

@@ -1,7 +1,6 @@
 #include "inference/torchscript_module.h"
 
 #include <cerrno>
-#include <cstring>
 #include <fstream>
 #include <memory>
 #include <numeric>
@@ -123,8 +122,7 @@ void write_torchscript(const std::filesystem::path& file, const ModelConfig& con
         return size;
     };
     jit::ExportModule(make_module(config, parameters, has_heads), write, {extra_files.begin(), extra_files.end()});
-    if (failure != 0)
-        throw CheckpointError(concat(file.string(), ": cannot be written (", std::strerror(failure), ")", disk_advice(failure)));
+    if (failure != 0) throw CheckpointError(failed_write(file, failure));
 }
 
 void check_torchscript(const std::filesystem::path& file, const Model& model, const ModelConfig& config, bool has_heads) {

@@ -2,7 +2,6 @@
 
 #include <cerrno>
 #include <chrono>
-#include <cstring>
 #include <fstream>
 #include <functional>
 #include <thread>
@@ -11,6 +10,7 @@
 
 #include "core/environment.h"
 #include "core/error.h"
+#include "core/files/disk.h"
 #include "core/files/files.h"
 #include "core/files/sha256.h"
 #include "core/threads/threads.h"
@@ -67,9 +67,7 @@ void bring_text(const CacheFolder& copies, const std::string& name, const std::s
         copies, name, source, [&](const fs::path& file) { return read_file(file) == content; },
         [&](const fs::path& partial) {
             std::ofstream out(partial, std::ios::binary | std::ios::trunc);
-            if (!(out << content << std::flush))
-                throw DataError(
-                    concat(partial.string(), ": cannot be written (", std::strerror(errno), ")\n  do: free space on this disk"));
+            if (!(out << content << std::flush)) throw DataError(failed_write(partial, errno));
         });
 }
 

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
 #include <fstream>
 #include <span>
 
 #include "core/error.h"
+#include "core/files/disk.h"
 #include "core/files/random_access_file.h"
 #include "storage/s3_answers.h"
 
@@ -83,9 +83,7 @@ void ObjectStore::download(const std::string& name, const std::filesystem::path&
     if (missing || position > bytes) position = 0;
     std::ofstream out(file, std::ios::binary | (position > 0 ? std::ios::app : std::ios::trunc));
     const auto require_written = [&](bool done) {
-        if (!done)
-            throw DataError(
-                concat(file.string(), ": cannot be written (", std::strerror(errno), ")\n  do: free space on this disk"));
+        if (!done) throw DataError(failed_write(file, errno));
     };
     require_written(static_cast<bool>(out));
     if (position < bytes)

@@ -3,10 +3,13 @@
 #include "core/files/files.h"
 
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
+#include <cstring>
 #include <string>
 
 #include "core/error.h"
@@ -59,6 +62,29 @@ TEST_CASE("an address, an unexpanded ~, a carriage return and nothing are not ta
         CHECK(!not_local(path).empty());
     for (const char* path : {"runs/a", "/data/a:b/c", "c:", "a~", "~user", "runs/~/a", "a b\n", "2026-11-27T10:30/run", "x:/run"})
         CHECK(not_local(path).empty());
+}
+
+TEST_CASE("a file that reaches the limit of a file's size is named with what to do") {
+    const TemporaryFolder place;
+    const auto handler = std::signal(SIGXFSZ, SIG_IGN);
+    rlimit before{};
+    ::getrlimit(RLIMIT_FSIZE, &before);
+    const rlimit limit{1000, before.rlim_max};
+    std::string told;
+    ::setrlimit(RLIMIT_FSIZE, &limit);
+    try {
+        write_atomically(place / "model", std::string(100'000, 'x'));
+    } catch (const DataError& error) { told = error.what(); }
+    ::setrlimit(RLIMIT_FSIZE, &before);
+    std::signal(SIGXFSZ, handler);
+    CHECK(contains(told, "model: cannot be written (File too large)\n  do: "));
+    CHECK(contains(told, "ulimit -f"));
+}
+
+TEST_CASE("advice is also found in another library's description of a failed write") {
+    CHECK(advice_by_text("write failed: errno = 28, error message = 'No space left on device'") == disk_advice(ENOSPC));
+    CHECK(advice_by_text("write failed: errno = 5, error message = 'Input/output error'").empty());
+    CHECK(failed_write("out", EDQUOT) == concat("out: cannot be written (", std::strerror(EDQUOT), ")", disk_advice(EDQUOT)));
 }
 
 TEST_CASE("only a write that more space or another limit helps is answered with that advice") {

@@ -1,9 +1,12 @@
 #include "core/files/disk.h"
 
 #include <cerrno>
+#include <cstring>
 
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "core/concat.h"
 
 namespace bertpretrain {
 
@@ -54,6 +57,16 @@ std::string disk_advice(int reason) {
         return "\n  do: write to another file system (FAT32 holds files below 4 GiB), or raise the limit of a file's size "
                "(`ulimit -f`)";
     return "";
+}
+
+std::string advice_by_text(std::string_view description) {
+    for (const int reason : {ENOSPC, EDQUOT, EFBIG})
+        if (description.find(std::strerror(reason)) != std::string_view::npos) return disk_advice(reason);
+    return "";
+}
+
+std::string failed_write(const std::filesystem::path& file, int reason) {
+    return concat(file.string(), ": cannot be written (", std::strerror(reason), ")", disk_advice(reason));
 }
 
 }  // namespace bertpretrain

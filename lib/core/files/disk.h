@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <string_view>
 
 namespace bertpretrain {
 
@@ -26,5 +27,13 @@ std::optional<std::uint64_t> free_bytes_of(const std::filesystem::path& folder);
 
 /// Returns what to do about a write that failed for `reason` (errno), as the end of a message; "" where more space does not help.
 std::string disk_advice(int reason);
+
+/// Returns disk_advice() for a reason that another library describes, as in "... errno = 28, error message = 'No space left on
+/// device'".
+std::string advice_by_text(std::string_view description);
+
+/// Returns the message of a write that failed for `reason` (errno): "FILE: cannot be written (No space left on device)", with
+/// disk_advice().
+std::string failed_write(const std::filesystem::path& file, int reason);
 
 }  // namespace bertpretrain

@@ -1,7 +1,6 @@
 #include "core/files/file_lock.h"
 
 #include <cerrno>
-#include <cstring>
 #include <fstream>
 #include <system_error>
 #include <utility>
@@ -12,6 +11,7 @@
 #include <unistd.h>
 
 #include "core/error.h"
+#include "core/files/disk.h"
 
 namespace bertpretrain {
 namespace {
@@ -31,7 +31,7 @@ FileLock::FileLock(fs::path file, const std::string& in_use, Missing missing) : 
         if (flags == O_RDWR && missing == Missing::create) flags |= O_CREAT;
         descriptor_ = ::open(file_.c_str(), flags | O_CLOEXEC, 0666);
         if (descriptor_ < 0 && errno == ENOENT && missing == Missing::leave) return;
-        if (descriptor_ < 0) throw DataError(concat(file_.string(), ": cannot be written (", std::strerror(errno), ")"));
+        if (descriptor_ < 0) throw DataError(failed_write(file_, errno));
         if (::flock(descriptor_, LOCK_EX | LOCK_NB) != 0) {
             if (errno != EWOULDBLOCK) return;  // some network file systems do not support locks
             ::close(descriptor_);
@@ -68,8 +68,7 @@ LockedFile::LockedFile(const fs::path& file, const std::string& content, const s
     const FileLock earlier(file, in_use, FileLock::Missing::leave);  // of a process whose .partial file has become this one
     const fs::path partial = partial_of(file);
     std::ofstream out(partial, std::ios::binary | std::ios::trunc);
-    if (!(out << content << std::flush))
-        throw DataError(concat(file.string(), ": cannot be written (", std::strerror(errno), ")"));
+    if (!(out << content << std::flush)) throw DataError(failed_write(file, errno));
     std::error_code failure;
     fs::rename(partial, file, failure);
     if (failure) throw DataError(concat(file.string(), ": cannot be renamed from its .partial file (", failure.message(), ")"));

@@ -53,7 +53,7 @@ void write_atomically(const fs::path& file, const std::function<void(std::ostrea
         std::ofstream out(partial, std::ios::binary | std::ios::trunc);
         if (out) write(out);
         out.flush();
-        if (!out) throw DataError(concat(file.string(), ": cannot be written (", std::strerror(errno), ")"));
+        if (!out) throw DataError(failed_write(file, errno));
     });
 }
 
@@ -67,7 +67,8 @@ void flush_to_disk(const fs::path& file_or_folder) {
     const int reason = errno;
     if (handle >= 0) ::close(handle);
     if (!flushed)
-        throw DataError(concat(file_or_folder.string(), ": cannot be flushed to the disk (", std::strerror(reason), ")"));
+        throw DataError(concat(file_or_folder.string(), ": cannot be flushed to the disk (", std::strerror(reason), ")",
+                               disk_advice(reason)));
 }
 
 void make_writable_folder(const fs::path& folder) {

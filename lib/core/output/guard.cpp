@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "core/error.h"
+#include "core/files/disk.h"
 #include "core/output/displayable.h"
 #include "core/output/log.h"
 #include "core/signals.h"
@@ -60,7 +61,8 @@ std::optional<Error> known_error(const std::exception& error) {
             "out of memory; use a smaller batch.micro_batch_size, training.activation_checkpointing or a machine with more "
             "memory");
     if (const auto* const refused = dynamic_cast<const std::filesystem::filesystem_error*>(&error))
-        return DataError(concat(displayable(refused->path1().string()), ": ", refused->code().message()));
+        return DataError(concat(displayable(refused->path1().string()), ": ", refused->code().message(),
+                                disk_advice(refused->code().value())));
     const auto* const of_system = dynamic_cast<const std::system_error*>(&error);
     if (of_system == nullptr || of_system->code() != std::errc::resource_unavailable_try_again) return std::nullopt;
     return ConfigError(concat("no more threads or processes may be started here (", error.what(),

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -41,12 +40,12 @@ Band compress_band(ShardRows rows, std::int64_t band_rows, const ShardSize& size
 }
 
 void require(bool succeeded, const std::filesystem::path& file) {
-    if (!succeeded) throw DataError(concat(file.string(), ": cannot be written: ", hdf5_reason()));
+    if (succeeded) return;
+    const std::string reason = hdf5_reason();
+    throw DataError(concat(file.string(), ": cannot be written: ", reason, advice_by_text(reason)));
 }
 
-[[noreturn]] void refuse(const std::filesystem::path& file, int reason) {
-    throw DataError(concat(file.string(), ": cannot be written (", std::strerror(reason), ")", disk_advice(reason)));
-}
+[[noreturn]] void refuse(const std::filesystem::path& file, int reason) { throw DataError(failed_write(file, reason)); }
 
 }  // namespace
 

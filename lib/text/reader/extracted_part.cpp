@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
 #include <fstream>
 #include <system_error>
 #include <utility>
@@ -10,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/error.h"
+#include "core/files/disk.h"
 #include "core/files/files.h"
 
 namespace bertpretrain {
@@ -108,8 +108,7 @@ std::optional<ExtractedPart> read_extracted_part(const fs::path& output, const P
 void begin_part_record(const fs::path& output, const Part& part, const ExtractedPart& record) {
     const fs::path file = part_record_file(output, part);
     std::ofstream out(file, std::ios::binary | std::ios::trunc);
-    if (!(out << text_of(part, record) << std::flush))
-        throw DataError(concat(file.string(), ": cannot be written (", std::strerror(errno), ")"));
+    if (!(out << text_of(part, record) << std::flush)) throw DataError(failed_write(file, errno));
 }
 
 void write_part_record(const fs::path& output, const Part& part, const ExtractedPart& record) {
