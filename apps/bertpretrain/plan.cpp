@@ -109,6 +109,8 @@ Accelerator accelerator_of(const std::string& name, const PlanArguments& argumen
     if (arguments.tflops) {
         accelerator.rate_tokens = tokens;
         accelerator.source += "; TFLOP/s: --tflops";
+    } else if (!measured && !accelerator.is_cpu && plan.settings.training.fp8_matmuls) {
+        accelerator.source += "; with matmuls in bf16: training.fp8_matmuls (compute capability 8.9 or more) was not measured";
     }
     accelerator.per_node = arguments.per_node.value_or(accelerator.per_node);
     return accelerator;
