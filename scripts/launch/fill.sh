@@ -15,6 +15,8 @@ if [[ $HYPERPOD == yes && $NAMESPACE != kubeflow && $NAMESPACE != hyperpod* ]]; 
   exit 2
 fi
 
+(($#)) || { echo "fill: no FILE was given; name the manifests to fill" >&2; exit 2; }
+refused=
 for file in "$@"; do
   [[ -r $file ]] || { echo "fill: $file: cannot be read" >&2; exit 2; }
   lines=$(<"$file")
@@ -29,5 +31,12 @@ for file in "$@"; do
     plain=${name:2:-1}
     [[ -n ${!plain+set} ]] || { echo "fill: $file: parameters.sh does not set $plain; set it" >&2; exit 2; }
   done
-  envsubst "$names" <<<"$lines" | sed 's/ *# \(efa\|gpu\|reserved\|block\|queue\|hyperpod\)$//'
+  filled=$(envsubst "$names" <<<"$lines" | sed 's/ *# \(efa\|gpu\|reserved\|block\|queue\|hyperpod\)$//')
+  for name in REGISTRY BUCKET SUBNET SECURITY_GROUP INSTANCE_PROFILE FILE_SYSTEM; do
+    [[ (${!name} == *00000000* || ${!name} == my-bucket) && $filled == *"${!name}"* ]] || continue
+    echo "fill: $file: $name=${!name} is the placeholder of parameters.sh; set $name there or in the environment" >&2
+    refused=yes
+  done
+  [[ -z $refused ]] || exit 2
+  printf '%s\n' "$filled"
 done

@@ -28,8 +28,14 @@ aws_requests = {"compute_environment": "batch CreateComputeEnvironment", "job_qu
                 "launch_template": "ec2 CreateLaunchTemplate", "pipeline_job": "batch SubmitJob"}
 
 
+# fill.sh refuses the placeholders of parameters.sh.
+own_values = {"REGISTRY": "111122223333.dkr.ecr.us-east-1.amazonaws.com", "BUCKET": "our-bucket", "SUBNET": "subnet-11112222",
+              "SECURITY_GROUP": "sg-11112222", "FILE_SYSTEM": "fs-11112222333344445",
+              "INSTANCE_PROFILE": "arn:aws:iam::111122223333:instance-profile/ecsInstanceRole"}
+
+
 def fill(file, settings):
-    return subprocess.run([folder / "fill.sh", file], env=os.environ | settings, check=True, capture_output=True, text=True).stdout
+    return subprocess.run([folder / "fill.sh", file], env=os.environ | own_values | settings, check=True, capture_output=True, text=True).stdout
 
 
 def words_of(settings):

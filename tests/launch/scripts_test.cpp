@@ -43,6 +43,19 @@ TEST_CASE("a manifest with a name that parameters.sh does not set is refused wit
     CHECK(has(result.err, "NO_SUCH_NAME"));
 }
 
+TEST_CASE("a manifest that would have placeholders is refused with their names, and so is a call without a manifest") {
+    const std::string fill = (launch / "fill.sh").string();
+    const CommandResult result =
+        run_command("env -u REGISTRY -u BUCKET " + fill + " " + (launch / "aws_eks/prepare_data.yaml").string());
+    CHECK(result.exit_code == 2);
+    CHECK(result.out.empty());
+    CHECK(has(result.err, "REGISTRY=000000000000.dkr.ecr.us-east-1.amazonaws.com is the placeholder"));
+    CHECK(has(result.err, "set BUCKET there or in the environment"));
+    CHECK_FALSE(has(result.err, "SUBNET"));  // not used there
+    CHECK(run_command("env -u BUCKET " + fill + " " + (launch / "aws_eks/pytorchjob.yaml").string()).exit_code == 0);
+    CHECK(run_command(fill).exit_code == 2);
+}
+
 TEST_CASE("a variable that is already set has precedence over parameters.sh") {
     const TemporaryFolder folder;
     write_text(folder / "some.yaml", "a: ${CLUSTER}\n");
@@ -105,13 +118,13 @@ TEST_CASE("prepare_data makes shards of every format that the program reads, and
     CHECK(made.exit_code == 0);
     for (const char* shards : {"shards", "shards_512"}) CHECK(fs::exists(folder / "shared" / shards / "manifest.json"));
     write_text(folder / "shared/incoming/vocab.txt", "[PAD]\n");
-    const CommandResult mixed = run("s3://my-bucket/wikipedia/");
+    const CommandResult mixed = run("s3://our-bucket/wikipedia/");
     CHECK(mixed.exit_code == 2);
     CHECK(has(mixed.err, "set VOCABULARY"));
     fs::remove(folder / "shared/incoming/vocab.txt");
     for (const auto& entry : fs::directory_iterator(folder / "shared/shards")) fs::copy(entry.path(), folder / "shared/incoming");
     fs::remove_all(folder / "shared/shards");
-    CHECK(run("s3://my-bucket/wikipedia/").exit_code == 0);  // shards are moved; nothing is read from the address
+    CHECK(run("s3://our-bucket/wikipedia/").exit_code == 0);  // shards are moved; nothing is read from the address
     CHECK(fs::exists(folder / "shared/shards/manifest.json"));
 }
 

@@ -2,8 +2,11 @@
 // Replacements of the clouds' command lines, which only record their calls.
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
+#include <initializer_list>
 #include <string>
+#include <utility>
 
 #include "core/error.h"
 #include "support/command.h"
@@ -11,6 +14,19 @@
 namespace bertpretrain::testing {
 
 inline const std::filesystem::path launch_folder = std::filesystem::path(PROJECT_FOLDER) / "scripts/launch";
+
+/// fill.sh refuses the placeholders of parameters.sh, so that all scripts of this test program have other values.
+inline const bool has_own_values = [] {
+    for (const auto& [name, value] : std::initializer_list<std::pair<const char*, const char*>>{
+             {"REGISTRY", "111122223333.dkr.ecr.us-east-1.amazonaws.com"},
+             {"BUCKET", "our-bucket"},
+             {"SUBNET", "subnet-11112222"},
+             {"SECURITY_GROUP", "sg-11112222"},
+             {"INSTANCE_PROFILE", "arn:aws:iam::111122223333:instance-profile/ecsInstanceRole"},
+             {"FILE_SYSTEM", "fs-11112222333344445"}})
+        ::setenv(name, value, 0);
+    return true;
+}();
 
 /// Replaces kubectl, eksctl, helm and aws: each call becomes a line of calls(), and runs the shell code `answers`. The checkout
 /// has a name that shells misread, and the scripts start in another folder.
