@@ -86,6 +86,8 @@ nlohmann::ordered_json json_of(const Finding& finding) {
             {"detail", finding.detail}};
 }
 
+std::string_view name_of_middle(std::size_t ranks) { return ranks == 2 ? "mean" : "median"; }
+
 std::vector<std::size_t> slow_ranks(const std::vector<double>& rates, double share) {
     const double middle = median(rates);
     std::vector<std::size_t> slow;

@@ -58,6 +58,9 @@ std::string findings_text(const std::vector<Finding>& findings);
 /// Returns the finding in the format of --json.
 nlohmann::ordered_json json_of(const Finding& finding);
 
+/// Returns what median() is of the rates of so many ranks: "median", or "mean" of two.
+std::string_view name_of_middle(std::size_t ranks);
+
 /// Returns the ranks that are slower than the others.
 /// @param rates by rank; larger is faster @param share of the median below which a rank counts as slow
 std::vector<std::size_t> slow_ranks(const std::vector<double>& rates, double share);

@@ -53,10 +53,11 @@ void report_slow_ranks(Findings& findings, const std::vector<OperationRates>& ra
     for (const OperationRates& operation : rates)
         for (const std::size_t slow : slow_ranks(operation.of_rank, share)) {
             const auto rank = static_cast<std::int64_t>(slow);
-            findings.add({"speed", rank, findings.host(rank), ExitCode::distributed,
-                          concat(operation.name, ": ", fixed(operation.of_rank[slow], 3), " ", operation.unit, ", less than ",
-                                 share, " of the ranks' median ", fixed(median(operation.of_rank), 3),
-                                 "\n  do: check what else runs on that host; in every step all ranks wait for the slowest")});
+            findings.add(
+                {"speed", rank, findings.host(rank), ExitCode::distributed,
+                 concat(operation.name, ": ", fixed(operation.of_rank[slow], 3), " ", operation.unit, ", less than ", share,
+                        " of the ranks' ", name_of_middle(operation.of_rank.size()), " ", fixed(median(operation.of_rank), 3),
+                        "\n  do: check what else runs on that host; in every step all ranks wait for the slowest")});
         }
 }
 

@@ -12,9 +12,10 @@
 namespace bertpretrain {
 namespace {
 
-/// A row per operation: the slowest rank, the median and the fastest rank.
+/// A row per operation: the slowest rank, the median (of two ranks: the mean) and the fastest rank.
 std::string rates_text(const PreflightResult& result) {
-    Table table({"operation", "unit", "slowest", "of rank", "on host", "median", "fastest"});
+    Table table(
+        {"operation", "unit", "slowest", "of rank", "on host", std::string(name_of_middle(result.hosts.size())), "fastest"});
     for (const OperationRates& operation : result.rates) {
         const std::vector<double>& rates = operation.of_rank;
         const auto slowest = std::min_element(rates.begin(), rates.end());

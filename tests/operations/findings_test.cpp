@@ -40,4 +40,6 @@ TEST_CASE("a rank is slow below a share of the ranks' median") {
     CHECK(slow_ranks({10, 9, 6.8, 11}, 0.7).empty());
     CHECK(slow_ranks({10, 5}, 0.7) == std::vector<std::size_t>{1});
     CHECK(slow_ranks({3}, 0.7).empty());
+    CHECK(name_of_middle(2) == "mean");  // median() is the mean of the two middle values
+    CHECK((name_of_middle(1) == "median" && name_of_middle(3) == "median" && name_of_middle(4) == "median"));
 }
