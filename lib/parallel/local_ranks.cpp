@@ -21,6 +21,7 @@
 #include "core/environment.h"
 #include "core/error.h"
 #include "core/output/log.h"
+#include "core/output/shared_failures.h"
 #include "core/shell_command.h"
 #include "core/signals.h"
 #include "core/threads/physical_cores.h"
@@ -69,7 +70,7 @@ private:
     int descriptor_;
 };
 
-std::vector<std::string> environment_of(std::int64_t rank, std::int64_t ranks, int store, std::int64_t attempt) {
+std::vector<std::string> environment_of(std::int64_t rank, std::int64_t ranks, int store, int failures, std::int64_t attempt) {
     std::vector<std::string> variables;
     for (char** one = environ; *one != nullptr; ++one) variables.emplace_back(*one);
     for (const NcclVariable& set : nccl_environment())  // each rank sets these itself, and knows that it did
@@ -85,6 +86,7 @@ std::vector<std::string> environment_of(std::int64_t rank, std::int64_t ranks, i
     add("LOCAL_RANK", rank);
     add("LOCAL_WORLD_SIZE", ranks);
     add(local_store_variable, store);
+    add(shared_failures_variable, failures);
     add("NCCL_SOCKET_IFNAME", "lo");  // by default NCCL would listen on a network interface
     add(local_ranks_variable, ranks);
     add(local_attempt_variable, attempt);
@@ -98,8 +100,8 @@ class Ranks {
 public:
     ~Ranks() { send(SIGKILL); }
 
-    void start(std::int64_t rank, std::int64_t ranks, int store, std::int64_t attempt) {
-        std::vector<std::string> arguments = own_arguments(), variables = environment_of(rank, ranks, store, attempt);
+    void start(std::int64_t rank, std::int64_t ranks, int store, int failures, std::int64_t attempt) {
+        std::vector<std::string> arguments = own_arguments(), variables = environment_of(rank, ranks, store, failures, attempt);
         const std::vector<char*> argv = pointers_to(arguments), envp = pointers_to(variables);
         sigset_t all, before;  // signals stay blocked: one handled by the child between fork and execve would be lost
         ::sigfillset(&all);
@@ -169,8 +171,9 @@ private:
 /// Starts the ranks once and waits for them. @param asked_to_stop receives the stop signal that arrived meanwhile
 int run_once(std::int64_t ranks, std::int64_t attempt, int& asked_to_stop, const WhenKilled& when_killed) {
     const LocalStore store;
+    const SharedFailures failures;
     Ranks all;
-    for (std::int64_t rank = 0; rank < ranks; ++rank) all.start(rank, ranks, store.descriptor(), attempt);
+    for (std::int64_t rank = 0; rank < ranks; ++rank) all.start(rank, ranks, store.descriptor(), failures.descriptor(), attempt);
     std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
     bool told_to_end = false;
     while (all.any_running()) {
@@ -191,6 +194,8 @@ int run_once(std::int64_t ranks, std::int64_t attempt, int& asked_to_stop, const
         }
         std::this_thread::sleep_for(std::chrono::milliseconds(20));
     }
+    if (const std::int64_t equal = failures.most(); equal > 1)
+        log_error(concat("(", equal, " of ", ranks, " ranks ended with this error, which is printed once)"));
     const int code = all.code(asked_to_stop);
     // A stop signal also ends a rank that has not yet asked for it to be handled.
     if (code == static_cast<int>(ExitCode::distributed) && all.killed() && all.killed()->signal != asked_to_stop)

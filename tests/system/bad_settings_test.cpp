@@ -156,6 +156,24 @@ TEST_CASE("invalid command lines are refused with the reason") {
     check_refusal(run_command(train_program + " train"), config_exit, {"config is required"}, "no experiment");
 }
 
+TEST_CASE("local ranks that fail with the same error print it once, with the rank and how many failed") {
+    NEEDS_TRAIN();
+    const TemporaryFolder folder;
+    const fs::path config = write_experiment(folder);
+    for (const std::string bad : {"data.training_shards=no/such/folder", "batch.global_batch_size=2"}) {
+        const CommandResult result = train(config, folder / "run", "--local-ranks 3 --set " + bad);
+        INFO(result.err);
+        const auto count = [&](const std::string& words) {
+            std::size_t found = 0;
+            for (std::size_t at = result.err.find(words); at != std::string::npos; at = result.err.find(words, at + 1)) ++found;
+            return found;
+        };
+        CHECK(count(" error: rank 0: ") + count(" error: rank 1: ") + count(" error: rank 2: ") == 1);
+        CHECK(count(" error: ") == 1);
+        CHECK(count("(3 of 3 ranks ended with this error") == 1);
+    }
+}
+
 TEST_CASE("an empty experiment lacks its shards and nothing else, and plans a BERT-Base") {
     NEEDS_TRAIN();
     const TemporaryFolder folder;

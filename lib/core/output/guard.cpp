@@ -2,6 +2,7 @@
 
 #include <cerrno>
 #include <csignal>
+#include <cstdlib>
 #include <cstring>
 #include <exception>
 #include <filesystem>
@@ -13,10 +14,13 @@
 #include <poll.h>
 #include <unistd.h>
 
+#include "core/environment.h"
 #include "core/error.h"
 #include "core/files/disk.h"
 #include "core/output/displayable.h"
 #include "core/output/log.h"
+#include "core/output/log_files.h"
+#include "core/output/shared_failures.h"
 #include "core/signals.h"
 
 namespace bertpretrain {
@@ -34,21 +38,29 @@ int code_of_failed_output(int reason) {
     return static_cast<int>(ExitCode::data);
 }
 
+/// Logs the error that ends this process. Of processes that share their failures, the first one prints it.
+void log_failure(const std::string& message) {
+    const auto shared = environment_variable(shared_failures_variable), rank = environment_variable("RANK");
+    if (!shared || !rank) return log_error(message);
+    const bool is_first = SharedFailures(std::atoi(shared->c_str())).add(message) == 1;
+    (is_first ? log_error : log_error_to_files)(with_rank(message, *rank));
+}
+
 int code_of(const std::function<int()>& body) {
     try {
         const int code = body();
         std::cout.flush();
         return code;
     } catch (const Error& error) {
-        log_error(error.what());
+        log_failure(error.what());
         return static_cast<int>(error.code());
     } catch (const std::exception& error) {
         if (const std::optional<Error> known = known_error(error)) {
-            log_error(known->what());
+            log_failure(known->what());
             return static_cast<int>(known->code());
         }
         if (std::cout.bad()) return code_of_failed_output(errno);
-        log_error(concat("internal error (please report it): ", error.what()));
+        log_failure(concat("internal error (please report it): ", error.what()));
     }
     return static_cast<int>(ExitCode::bug);
 }

@@ -19,6 +19,7 @@
 #include "core/error.h"
 #include "core/output/displayable.h"
 #include "core/output/line_writer.h"
+#include "core/output/log_files.h"
 
 namespace bertpretrain {
 namespace {
@@ -60,6 +61,12 @@ std::string safe(std::string_view message) { return displayable(message, "\n\t")
 void log_info(std::string_view message) { outputs().logger.info("{}", safe(message)); }
 void log_warning(std::string_view message) { outputs().logger.warn("warning: {}", safe(message)); }
 void log_error(std::string_view message) { outputs().logger.error("{}", safe(message)); }
+
+void log_error_to_files(std::string_view message) {
+    for (const auto& one : outputs().all)
+        if (one != outputs().standard_error && one->should_log(spdlog::level::err))
+            one->log(spdlog::details::log_msg("", spdlog::level::err, spdlog::string_view_t(safe(message))));
+}
 
 void set_log_level(LogLevel level) {
     outputs().standard_error->set_level(level == LogLevel::info      ? spdlog::level::info

@@ -1,0 +1,10 @@
+#pragma once
+
+#include <string_view>
+
+namespace bertpretrain {
+
+/// Logs an error to the log files (log_also_to() in log.h) and not to standard error.
+void log_error_to_files(std::string_view message);
+
+}  // namespace bertpretrain
