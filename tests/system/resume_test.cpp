@@ -95,7 +95,8 @@ TEST_CASE("a run that resumes from before a damaged checkpoint keeps its own new
         train(finished_run().config, run,
               "--set checkpoint.keep_last=1 --set checkpoint.keep_best=false --set schedule.total_steps=17");
     CHECK(result.exit_code == 0);
-    CHECK(missing_words(result.err, {"going on from step 15", "step_00000020/model.pt: damaged", "damaged_step_00000020"}) == "");
+    CHECK(missing_words(result.err, {"going on from step 15", "step_00000020/model.pt: damaged",
+                                     "A save of this step replaces it", "damaged_step_00000020"}) == "");
     CHECK(names_in(checkpoints) == std::vector<std::string>{"damaged_step_00000020", "step_00000017"});
     CHECK(train(finished_run().config, run, "--set schedule.total_steps=18").exit_code == 0);
 }

@@ -48,7 +48,9 @@ std::unique_ptr<CheckpointReader> newest_whole(const CheckpointStore& store, Che
         }
     };
     for (const auto& [step, places] : steps) {
-        const std::string_view next = places.is_mirrored ? "its copy in the mirror" : "the one before it";
+        const std::string_view next = places.is_mirrored ? "its copy in the mirror"
+                                                         : "the one before it. A save of this step replaces it: copy its "
+                                                           "folder first if you want to examine it";
         if (places.folder)
             if (auto reader = attempt(next, [&] { return std::make_unique<CheckpointReader>(*places.folder); })) return reader;
         if (places.is_mirrored)
