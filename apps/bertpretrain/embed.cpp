@@ -41,6 +41,7 @@ namespace fs = std::filesystem;
 struct EmbedArguments {
     std::string model, inputs_from, output, vectors, precision = "fp32", device = "auto";
     std::vector<fs::path> texts;
+    double max_unknown = 0.5;
     std::int64_t max_length = 0, batch_tokens = 4096, local_ranks = 0;
     bool cased = false, normalize = false, json = false;
     bool sets_normalize = false;   ///< --normalize or --no-normalize was given
@@ -196,6 +197,9 @@ int run(EmbedArguments arguments) {
     const TextSurvey text = survey(arguments, input, *world);
     EmbeddingRequest request;
     together(*world, [&] {
+        if (leads) require_known_tokens(text, *tokenizer.tokenizer, arguments.max_unknown);
+    });
+    together(*world, [&] {
         request = {arguments.output,
                    {text.lines, shape_of(model.config).hidden_size},
                    text.parts.size(),
@@ -272,6 +276,11 @@ void add_embed_command(CLI::App& app, int& exit_code) {
     command->add_option("--batch-tokens", arguments->batch_tokens, "Tokens per forward pass")
         ->check(CLI::PositiveNumber)
         ->capture_default_str();
+    command
+        ->add_option("--max-unknown", arguments->max_unknown,
+                     "Share of the texts' tokens that may be [UNK]. Above it, no vectors are computed")
+        ->capture_default_str()
+        ->check(CLI::Range(0.0, 1.0));
     command->add_flag("--cased", arguments->cased,
                       "Keep case and accents. Default: as the model records, else as its vocabulary's tokens do");
     add_local_ranks_option(*command, arguments->local_ranks);

@@ -62,6 +62,26 @@ private:
 
 }  // namespace
 
+void require_known_tokens(const TextSurvey& text, const Tokenizer& tokenizer, double most) {
+    constexpr std::size_t most_parts = 32, most_texts = 256;  // of a part
+    const std::size_t parts = std::min(text.parts.size(), most_parts);
+    UnknownTokens found;
+    std::vector<std::int32_t> ids;
+    for (std::size_t i = 0; i < parts; ++i) {
+        std::vector<std::string> lines = read_lines(text, text.parts[i * text.parts.size() / parts]);
+        lines.resize(std::min(lines.size(), most_texts));
+        for (const std::string& line : lines) {
+            ids.clear();
+            tokenizer.encode(line, ids);
+            found.add(ids, line, tokenizer.vocabulary().specials());
+        }
+    }
+    if (found.share() <= most) return;
+    throw DataError(concat(text.name, ": ", fixed(100 * found.share(), 1), " % of the tokens are [UNK], for example in \"",
+                           found.example, "\": ", cause_of_unknown(tokenizer.vocabulary()), "; --max-unknown ",
+                           fixed(std::min(1.0, found.share() + 0.01), 2), " computes vectors of it all the same"));
+}
+
 EmbedCounts embed(const TextSurvey& text, const TextEncoder& encoder, EmbeddingStore& store, World& world,
                   ProgressOutput progress_output) {
     const double start = seconds_now();

@@ -19,6 +19,10 @@ struct EmbedCounts {
     UnknownTokens unknown;             ///< of the texts that this call computed, summed over ranks; the example is this rank's
 };
 
+/// Tokenizes the texts of at most 32 parts, evenly spread.
+/// @throws DataError where more than the share `most` of their tokens is unknown, which gives vectors of [UNK]
+void require_known_tokens(const TextSurvey& text, const Tokenizer& tokenizer, double most);
+
 /// Computes the parts that are not done yet, divides them among the ranks, and renames the file to its final name. A part's
 /// vectors depend only on its text, so the number of ranks and restarts do not change them. All ranks call it together.
 /// @throws NumbersError naming the line whose vector is not finite; also errors of TextEncoder, EmbeddingStore and read_lines

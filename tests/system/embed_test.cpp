@@ -191,4 +191,13 @@ TEST_CASE("embed and neighbours warn of words that the model reads as [UNK]") {
         run_command(concat("env OMP_NUM_THREADS=1 ", train_program, " neighbours ", vectors, " '\u4e2d\u6587' --model ", run));
     INFO(nearest.err);
     CHECK(missing_words(nearest.err, {"tokens are [UNK]"}) == "");
+
+    write_text(folder / "unknown.txt", "\u4e2d\u6587\n\u6587\n");
+    const std::string command = concat("env OMP_NUM_THREADS=1 ", train_program, " embed ", run, " ",
+                                       (folder / "unknown.txt").string(), " --output ", (folder / "others.npy").string());
+    const CommandResult refused = run_command(command);
+    CHECK(refused.exit_code == 3);
+    CHECK(missing_words(refused.err, {"unknown.txt: 100.0 % of the tokens are [UNK]", "--max-unknown 1.00"}) == "");
+    CHECK_FALSE(fs::exists(folder / "others.npy"));
+    CHECK(run_command(command + " --max-unknown 1").exit_code == 0);
 }

@@ -29,6 +29,20 @@ TEST_CASE("the share of unknown tokens counts the text's own tokens, and its exa
     CHECK(UnknownTokens().share() == 0);
 }
 
+TEST_CASE("a vocabulary of k-mers is told from one of words, and the advice is how to cut sequences into them") {
+    std::vector<std::string> kmers;
+    for (const char a : std::string("ACGT"))
+        for (const char b : std::string("ACGT"))
+            for (const char c : std::string("ACGT")) kmers.push_back({a, b, c});
+    CHECK(length_of_kmers(listed_vocabulary(kmers)) == 3);
+    CHECK_THAT(cause_of_unknown(listed_vocabulary(kmers)),
+               Catch::Contains("k-mers, words of 3 letters") && Catch::Contains("Overlapping k-mers"));
+    CHECK(length_of_kmers(listed_vocabulary({"a", "c", "g", "t"})) == 0);
+    CHECK(length_of_kmers(listed_vocabulary({"the", "cat", "sat", "on", "a", "mat"})) == 0);
+    kmers.insert(kmers.end(), {"A", "AC", "ACGT", "ACGTA", "T", "TA", "TTTT", "G"});
+    CHECK(length_of_kmers(listed_vocabulary(kmers)) == 0);
+}
+
 TEST_CASE("a vocabulary of letters is told from one with words or pieces") {
     CHECK(has_letters_only(listed_vocabulary({"a", "c", "g", "t"})));
     CHECK(has_letters_only(listed_vocabulary({"\u00e4", "*", "b"})));

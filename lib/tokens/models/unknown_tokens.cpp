@@ -1,6 +1,8 @@
 #include "tokens/models/unknown_tokens.h"
 
 #include <algorithm>
+#include <map>
+#include <set>
 
 #include "core/concat.h"
 #include "core/output/displayable.h"
@@ -57,10 +59,30 @@ bool has_letters_only(const Vocabulary& vocabulary) {
     return letters > 0 && 10 * others <= letters;
 }
 
+std::size_t length_of_kmers(const Vocabulary& vocabulary) {
+    std::map<std::size_t, std::int64_t> of_length;
+    std::set<char> alphabet;
+    std::int64_t all = 0;
+    for (const std::string& token : vocabulary.tokens()) {
+        if (token.starts_with('[')) continue;
+        ++all;
+        if (!std::ranges::all_of(token, [](char c) { return is_ascii_letter(c); })) continue;
+        ++of_length[token.size()];
+        alphabet.insert(token.begin(), token.end());
+    }
+    const auto most = std::ranges::max_element(of_length, {}, [](const auto& one) { return one.second; });
+    if (most == of_length.end() || most->first < 2 || alphabet.size() > 26) return 0;
+    return 10 * most->second >= 9 * all ? most->first : 0;
+}
+
 std::string cause_of_unknown(const Vocabulary& vocabulary) {
     if (has_letters_only(vocabulary))
         return "the vocabulary's tokens are single letters, but the text's words are longer\n  do: put a space after each letter "
                "(`--letters apart` of bertpretrain_data)";
+    if (const std::size_t k = length_of_kmers(vocabulary); k > 0)
+        return concat("the vocabulary's tokens are k-mers, words of ", k,
+                      " letters, but the text's words are not\n  do: write the ",
+                      "k-mers of each sequence with spaces between them (data_tools/OWN_TEXT.md, \"Overlapping k-mers\")");
     return "the vocabulary does not fit the text\n  do: check that it is one for this language, and for text with case and "
            "accents; "
            "or train one on the text (`bertpretrain_data vocabulary`)";

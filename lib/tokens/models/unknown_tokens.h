@@ -1,6 +1,7 @@
 #pragma once
 // Counts the tokens of a text that its vocabulary does not know, and says why that may be.
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -28,6 +29,10 @@ struct UnknownTokens {
 
 /// Returns whether almost all of the vocabulary's tokens are single letters, none of which continues a word.
 bool has_letters_only(const Vocabulary& vocabulary);
+
+/// Returns k where almost all of the vocabulary's tokens are k-mers: words of k > 1 letters of an alphabet of at most 26. 0 for
+/// others.
+std::size_t length_of_kmers(const Vocabulary& vocabulary);
 
 /// Returns the likely cause of many unknown tokens, and the way out.
 std::string cause_of_unknown(const Vocabulary& vocabulary);
