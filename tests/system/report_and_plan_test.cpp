@@ -81,7 +81,8 @@ TEST_CASE("plan names the machine that it assumes, the currency and the date of 
             .at("plan")[0];
     CHECK(line.at("currency") == "USD");
     CHECK(missing_words(line.at("assumed"), {"2025-11"}) == "");
-    const CommandResult in_fp8 = bertpretrain_command("plan configs/bert_base.json --accelerator h100 --set training.fp8_matmuls=true");
+    const CommandResult in_fp8 =
+        bertpretrain_command("plan configs/bert_base.json --accelerator h100 --set training.fp8_matmuls=true");
     CHECK(missing_words(in_fp8.out + in_fp8.err, {"with matmuls in bf16", "fp8_matmuls", "was not measured"}) == "");
 }
 

@@ -2,12 +2,12 @@
 
 #include <cerrno>
 #include <csignal>
-#include <cstdlib>
 #include <cstring>
 #include <exception>
 #include <filesystem>
 #include <ios>
 #include <iostream>
+#include <memory>
 #include <new>
 #include <system_error>
 
@@ -38,15 +38,15 @@ int code_of_failed_output(int reason) {
     return static_cast<int>(ExitCode::data);
 }
 
-/// Logs the error that ends this process. Of processes that share their failures, the first one prints it.
-void log_failure(const std::string& message) {
-    const auto shared = environment_variable(shared_failures_variable), rank = environment_variable("RANK");
-    if (!shared || !rank) return log_error(message);
-    const bool is_first = SharedFailures(std::atoi(shared->c_str())).add(message) == 1;
-    (is_first ? log_error : log_error_to_files)(with_rank(message, *rank));
-}
-
 int code_of(const std::function<int()>& body) {
+    const std::unique_ptr<SharedFailures> shared = SharedFailures::of_parent();
+    // Logs the error that ends this process. Of processes that share their failures, the first one prints it.
+    const auto log_failure = [&](const std::string& message) {
+        const auto rank = environment_variable("RANK");
+        if (!shared || !rank) return log_error(message);
+        const bool is_first = shared->add(message) == 1;
+        (is_first ? log_error : log_error_to_files)(with_rank(message, *rank));
+    };
     try {
         const int code = body();
         std::cout.flush();

@@ -2,17 +2,23 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstdlib>
+#include <filesystem>
 #include <functional>
+#include <system_error>
 #include <utility>
 
+#include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "core/concat.h"
+#include "core/environment.h"
 
 namespace bertpretrain {
 namespace {
 
+constexpr const char* memory_name = "bertpretrain failures";
 constexpr std::size_t most_messages = 64;
 constexpr std::string_view end_of_kind = " error: ", rank_word = "rank ";
 
@@ -36,11 +42,23 @@ std::string with_rank(const std::string& message, const std::string& rank) {
     return length > 0 ? message : concat(message.substr(0, place), rank_word, rank, ": ", message.substr(place));
 }
 
-SharedFailures::SharedFailures() : descriptor_(::memfd_create("bertpretrain failures", 0)), is_own_(true) {
+SharedFailures::SharedFailures() : descriptor_(::memfd_create(memory_name, 0)), is_own_(true) {
     if (descriptor_ >= 0 && ::ftruncate(descriptor_, most_messages * sizeof(Slot)) == 0) map();
 }
 
 SharedFailures::SharedFailures(int descriptor) : descriptor_(descriptor) { map(); }
+
+std::unique_ptr<SharedFailures> SharedFailures::of_parent() {
+    const auto number = environment_variable(shared_failures_variable);
+    if (!number) return nullptr;
+    // In a program that a rank started, this may be the number of another file.
+    std::error_code missing;
+    const std::string file = std::filesystem::read_symlink("/proc/self/fd/" + *number, missing).string();
+    if (missing || file.find(memory_name) == file.npos) return nullptr;
+    const int descriptor = std::atoi(number->c_str());
+    static_cast<void>(::fcntl(descriptor, F_SETFD, FD_CLOEXEC));
+    return std::unique_ptr<SharedFailures>(new SharedFailures(descriptor));
+}
 
 void SharedFailures::map() {
     void* const memory = ::mmap(nullptr, most_messages * sizeof(Slot), PROT_READ | PROT_WRITE, MAP_SHARED, descriptor_, 0);

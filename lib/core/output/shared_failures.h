@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -19,8 +20,9 @@ class SharedFailures {
 public:
     /// Creates the memory. Its descriptor is inherited by processes that this one starts. Where there is none, add() returns 1.
     SharedFailures();
-    /// Maps the memory of an inherited descriptor.
-    explicit SharedFailures(int descriptor);
+    /// Returns the memory that the parent shares by shared_failures_variable; null: it shares none. Programs that this process
+    /// starts do not inherit it.
+    static std::unique_ptr<SharedFailures> of_parent();
     SharedFailures(const SharedFailures&) = delete;
     SharedFailures& operator=(const SharedFailures&) = delete;
     ~SharedFailures();
@@ -33,6 +35,7 @@ public:
 
 private:
     struct Slot;
+    explicit SharedFailures(int descriptor);
     void map();
 
     int descriptor_ = -1;
