@@ -3,8 +3,8 @@
 
     scripts/random_failures.py --output FOLDER [--failures 900] [--ranks 3] [--at-once 1] [--programs build/release]
 
-kill: SIGKILL. The others must end with exit code 5. hang: SIGSTOP for ever. The same, after parallel.timeout_seconds, or while they
-wait for a save after watchdog.saving_seconds. slow: SIGSTOP for a second, which is less than the timeout: the run must go on. After a kill or a hang the run is started again. In every case it must end with
+kill: SIGKILL. The others must end with exit code 5. hang: SIGSTOP for ever. The same, after parallel.timeout_seconds. slow: SIGSTOP for
+a second, which is less than the timeout: the run must go on. After a kill or a hang the run is started again. In every case it must end with
 the losses and the weights of a run that was not disturbed, to the last bit.
 
 Each failure is a line of FOLDER/failures.jsonl. The same command again makes those that are missing. Exit 1: a failure went wrong; its run
@@ -33,7 +33,6 @@ from training_runs import experiment, sample_rows, write_shard  # noqa: E402
 KINDS = ("kill", "kill", "hang", "slow")  # killing is the commonest failure
 LOST_PEER = 5  # exit code
 TIMEOUT, FIRST_TIMEOUT = 8, 30  # parallel.timeout_seconds, parallel.first_step_timeout_seconds
-SAVING = 30  # watchdog.saving_seconds: how long ranks wait for each other in the last save, or in one that the next save finds unfinished
 # Seconds in which the others end after they could notice: they also write a checkpoint's rest and their logs on a busy machine.
 LEAVE = 20
 SLOW = 1.0
@@ -51,7 +50,6 @@ def write_experiment(folder):
     settings["checkpoint"] = {"save_every_steps": SAVE_EVERY, "keep_last": 2}
     settings["evaluation"] = {"every_steps": 0}
     settings["parallel"] = {"bucket_mib": 0.5, "timeout_seconds": TIMEOUT, "first_step_timeout_seconds": FIRST_TIMEOUT}
-    settings["watchdog"] = {"saving_seconds": SAVING}
     settings["training"]["cpu_matmul"] = "onednn"
     (folder / "experiment.json").write_text(json.dumps(settings))
 
@@ -130,8 +128,7 @@ def fail_once(options, number, duration, expected):
         good = codes == [0] * options.ranks
     else:
         # A rank that is killed is noticed by its connections, at once; before it has any, the others wait for it as for a late host.
-        saves = step % SAVE_EVERY in (0, SAVE_EVERY - 1)
-        notice = FIRST_TIMEOUT if step == 0 else 0 if kind == "kill" else SAVING if saves else TIMEOUT
+        notice = FIRST_TIMEOUT if step == 0 else 0 if kind == "kill" else TIMEOUT
         codes = run.wait(others, notice + LEAVE)
         # A rank whose work was complete before the failure ends with 0.
         good = all(code == LOST_PEER or (code == 0 and step >= STEPS - 1) for code in codes)

@@ -113,6 +113,26 @@ TEST_CASE("when one rank of three is suspended, the others end with exit 5 withi
     CHECK(three.process.wait() == 5);
 }
 
+TEST_CASE("a rank that is suspended while all wait for a slow disk ends the others with exit 5 within the timeout") {
+    NEEDS_TRAIN();
+    const TemporaryFolder folder;
+    const fs::path run = folder / "run";
+    const auto config =
+        write_distributed_experiment(folder, {{"schedule", {{"total_steps", 100000}}}, {"parallel", {{"timeout_seconds", 4}}}});
+    // The save of step 10 does not end, so that of step 20 waits for it.
+    Process three(concat("env LD_PRELOAD=" PROGRAM_FOLDER "/libfault_shim.so FAULT_RANK=0 FAULT_CALL=fsync FAULT_FILE=step_ ",
+                         train_command(config, run, "--local-ranks 3")));
+    REQUIRE(wait_until(three, [&] { return last_step(run) == 20; }));
+    sleep_seconds(1);
+    const auto ranks = children_of(three.pid());
+    REQUIRE(ranks.size() == 3);
+    ::kill(ranks[1], SIGSTOP);
+    CHECK(wait_until(three, [&] { return children_of(three.pid()).size() <= 1; }));
+    ::kill(ranks[1], SIGKILL);
+    CHECK(three.wait() == 5);
+    CHECK(nlohmann::json::parse(read_text(run / "exit.json")).at("code") == 5);
+}
+
 TEST_CASE("damaged data on one rank ends all ranks with exit 3 and that rank's message") {
     NEEDS_TRAIN();
     const TemporaryFolder folder;

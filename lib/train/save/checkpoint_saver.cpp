@@ -176,11 +176,20 @@ void CheckpointSaver::look() {
     if (has_ended_) conclude(false);
 }
 
+/// Waits until the save has ended on all ranks. @returns whether it had not. Meanwhile the training threads show each other that
+/// they run: of a rank that waits in a save itself, nobody can say whether it hangs or its disk is slow.
+bool CheckpointSaver::wait_for_all(const DetachedWorker& thread) {
+    constexpr double seconds_between_signs = 0.1;
+    bool waits = false;
+    for (; world_.agree_on_largest(job_->ended ? 0 : 1) != 0; waits = true) thread.drain_for(seconds_between_signs);
+    return waits;
+}
+
 void CheckpointSaver::make_room() {
     if (!job_) return;
     const double begin = seconds_now();
     const std::int64_t step = job_->snapshot.state.step;
-    const bool waits = world_.agree_on_largest(job_->ended ? 0 : 1) != 0;
+    const bool waits = wait_for_all(thread_);
     conclude(false);
     if (!waits || world_.rank() != 0) return;
     const double seconds = seconds_now() - begin;
@@ -210,13 +219,18 @@ void CheckpointSaver::save_now(Snapshot snapshot, bool last, bool stopping) {
     repeat_from_.reset();
     job_ = make_job(std::move(snapshot), seconds_now(), last);
     job_->keep.verify = !stopping;
-    run(*job_);
+    DetachedWorker at_full_speed(farewell_seconds);  // thread_ has a low priority
+    at_full_speed.post([job = job_] { run(*job); });
+    wait_for_all(at_full_speed);
     job_->stall_seconds = seconds_now() - job_->began;
     conclude(last);
 }
 
 void CheckpointSaver::finish() {
-    if (job_) conclude(false);
+    if (job_) {
+        wait_for_all(thread_);
+        conclude(false);
+    }
     after_save_.look();
 }
 

@@ -112,6 +112,7 @@ private:
     static void write(Job& job);
     static bool delete_oldest(Job& job) noexcept;
     static void record_lineage(Job& job);
+    bool wait_for_all(const DetachedWorker& thread);
     /// Waits for the job and handles its result. @param last as in save_now()
     void conclude(bool last);
     void note_success(const Job& job);
