@@ -176,8 +176,8 @@ void CheckpointSaver::look() {
     if (has_ended_) conclude(false);
 }
 
-/// Waits until the save has ended on all ranks. @returns whether it had not. Meanwhile the training threads show each other that
-/// they run: of a rank that waits in a save itself, nobody can say whether it hangs or its disk is slow.
+/// Waits until the save has ended on all ranks. Meanwhile the training threads show each other that they run: by its save alone,
+/// a rank that hangs cannot be told from one with a slow disk. @returns whether the save was in progress
 bool CheckpointSaver::wait_for_all(const DetachedWorker& thread) {
     constexpr double seconds_between_signs = 0.1;
     bool waits = false;
