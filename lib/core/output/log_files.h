@@ -1,4 +1,5 @@
 #pragma once
+// What guard.h logs of a rank whose error another rank has printed.
 
 #include <string_view>
 

@@ -54,7 +54,7 @@ std::unique_ptr<SharedFailures> SharedFailures::of_parent() {
     // In a program that a rank started, this may be the number of another file.
     std::error_code missing;
     const std::string file = std::filesystem::read_symlink("/proc/self/fd/" + *number, missing).string();
-    if (missing || file.find(memory_name) == file.npos) return nullptr;
+    if (missing || !file.starts_with(concat("/memfd:", memory_name))) return nullptr;
     const int descriptor = std::atoi(number->c_str());
     static_cast<void>(::fcntl(descriptor, F_SETFD, FD_CLOEXEC));
     return std::unique_ptr<SharedFailures>(new SharedFailures(descriptor));

@@ -248,7 +248,8 @@ std::optional<Audit> audit_run(const AuditRequest& request, const Launch& launch
     if (facts) refuse_other_data(facts->progress, replay.parts(), run);
     requests.await_requests();
     StepAuditor auditor(request, sessions, logged, kept);
-    for (const Steps& steps : stretches_of(request, {sessions.begin() + 1, audit.last_step}, *replay.parts().world)) {
+    const Steps all{std::min(sessions.begin() + 1, audit.last_step), audit.last_step};
+    for (const Steps& steps : stretches_of(request, all, *replay.parts().world)) {
         AuditedStretch stretch;
         stretch.from = auditor.approach(replay, steps.first);
         if (launch.rank == 0)
