@@ -15,6 +15,15 @@ constexpr int warp_rows = 16, row_padding = 8;
 template <int D>
 constexpr int pitch_of = D + row_padding;
 
+/// Where elements of such a matrix lie.
+template <int D>
+struct PaddedRows {
+    static constexpr int pitch = pitch_of<D>;
+    static constexpr std::size_t alignment = 16;
+
+    __device__ static int at(int row, int column) { return row * pitch + column; }
+};
+
 /// Element e of eight adjacent bf16.
 __device__ __forceinline__ float element_of(const uint4& eight, int e) {
     const unsigned word = e < 2 ? eight.x : e < 4 ? eight.y : e < 6 ? eight.z : eight.w;
@@ -127,25 +136,26 @@ __device__ __forceinline__ FragmentA fragment_of(const Sums& left, const Sums& r
 }
 
 /// Writes a warp's 16 rows of sums as bf16 to device memory, through `stage`, the warp's own 16 rows of shared memory.
-/// @param rows number of the 16 rows that exist
-template <int D>
+/// @tparam Rows  where the elements of `stage` lie @param rows number of the 16 rows that exist
+template <int D, class Rows = PaddedRows<D>>
 __device__ __forceinline__ void store_rows(const Sums (&sums)[D / 8], const float (&factors)[2], Bf16* stage, Bf16* to,
                                            std::int64_t stride, int rows) {
-    constexpr int pitch = pitch_of<D>, pieces_of_row = D / 8;
+    constexpr int pieces_of_row = D / 8;
     const int g = lane() / 4, c = lane() % 4;
     __syncwarp();
 #pragma unroll
     for (int t = 0; t < D / 8; ++t)
 #pragma unroll
         for (int half = 0; half < 2; ++half)
-            *reinterpret_cast<unsigned*>(stage + (g + 8 * half) * pitch + 8 * t + 2 * c) =
+            *reinterpret_cast<unsigned*>(stage + Rows::at(g + 8 * half, 8 * t + 2 * c)) =
                 bf16_pair(sums[t][2 * half] * factors[half], sums[t][2 * half + 1] * factors[half]);
     __syncwarp();
 #pragma unroll
     for (int piece = lane(); piece < warp_rows * pieces_of_row; piece += warp_lanes) {
         const int row = piece / pieces_of_row, column = piece % pieces_of_row * 8;
         if (row < rows)
-            *reinterpret_cast<uint4*>(to + row * stride + column) = *reinterpret_cast<const uint4*>(stage + row * pitch + column);
+            *reinterpret_cast<uint4*>(to + row * stride + column) =
+                *reinterpret_cast<const uint4*>(stage + Rows::at(row, column));
     }
 }
 

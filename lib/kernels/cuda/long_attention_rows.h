@@ -86,20 +86,20 @@ struct RowPieces {
 
 /// Begins to copy rows [first, first + count) to `matrix`; rows from `length` on become zeros.
 /// @param from  row 0 in device memory; rows are `stride` elements apart
-template <int D, int count, int threads = attention_threads>
+template <int D, int count, int threads = attention_threads, class Rows = PaddedRows<D>>
 __device__ __forceinline__ void copy_rows_async(Bf16* matrix, const Bf16* from, int stride, int first, int length) {
     using Pieces = RowPieces<D, threads>;
 #pragma unroll
     for (int i = 0; i < count / Pieces::at_once; ++i) {
         const int row = Pieces::first_row() + i * Pieces::at_once;
         const bool exists = first + row < length;
-        copy_async(matrix + row * pitch_of<D> + Pieces::column(), from + (exists ? first + row : 0) * stride + Pieces::column(),
+        copy_async(matrix + Rows::at(row, Pieces::column()), from + (exists ? first + row : 0) * stride + Pieces::column(),
                    exists);
     }
 }
 
 /// Adds the bias of the head's D columns to rows that copy_rows_async() has copied, once the thread has waited for its copies.
-template <int D, int count, int threads = attention_threads>
+template <int D, int count, int threads = attention_threads, class Rows = PaddedRows<D>>
 __device__ __forceinline__ void add_bias(Bf16* matrix, const float* bias, int first, int length) {
     using Pieces = RowPieces<D, threads>;
     float b[8];
@@ -107,7 +107,7 @@ __device__ __forceinline__ void add_bias(Bf16* matrix, const float* bias, int fi
 #pragma unroll
     for (int i = 0; i < count / Pieces::at_once; ++i) {
         const int row = Pieces::first_row() + i * Pieces::at_once;
-        auto* const piece = reinterpret_cast<uint4*>(matrix + row * pitch_of<D> + Pieces::column());
+        auto* const piece = reinterpret_cast<uint4*>(matrix + Rows::at(row, Pieces::column()));
         if (first + row < length) *piece = with_bias(*piece, b);
     }
 }
