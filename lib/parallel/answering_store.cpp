@@ -1,21 +1,18 @@
 #include "parallel/answering_store.h"
 
 #include <algorithm>
-#include <future>
 
 #include "core/error.h"
+#include "core/threads/answer_within.h"
 
 namespace bertpretrain {
 
 /// @param question must own what it uses: its thread may wait for ever
 template <typename Question>
 auto AnsweringStore::ask(std::chrono::milliseconds timeout, Question question) {
-    const auto task = std::make_shared<std::packaged_task<decltype(question())()>>(std::move(question));
-    auto answer = task->get_future();
-    worker_->post([task] { (*task)(); });
     // The store's own time limit comes first: its message says more.
     const auto limit = timeout + std::min<std::chrono::milliseconds>(timeout, std::chrono::seconds(5));
-    if (answer.wait_for(limit) == std::future_status::ready) return answer.get();
+    if (auto answer = answer_within(*worker_, limit, std::move(question))) return answer->get();
     throw DistributedError(concat("the store has not answered for ",
                                   std::chrono::duration_cast<std::chrono::seconds>(limit).count(),
                                   " s: its process hangs, or is stopped\n  do: read the log of rank 0, and look at its host"));

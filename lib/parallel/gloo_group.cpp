@@ -13,6 +13,7 @@
 #include "core/error.h"
 #include "core/output/guard.h"
 #include "core/strings.h"
+#include "core/threads/answer_within.h"
 #include "core/torch_versions.h"
 #include "parallel/listening_socket.h"
 
@@ -46,6 +47,23 @@ std::vector<int> sockets_of(const std::function<void()>& make) {
     for (const int socket : listening_sockets())
         if (std::find(before.begin(), before.end(), socket) == before.end()) added.push_back(socket);
     return added;
+}
+
+using Gloo = c10::intrusive_ptr<c10d::ProcessGroupGloo>;
+
+/// Connects to all ranks. Gloo waits five times the timeout for a peer that has published its address and is gone then.
+/// @throws DistributedError when it takes longer than the timeout and 5 s, or twice the timeout
+Gloo connected(const c10::intrusive_ptr<c10d::Store>& store, std::int64_t rank, std::int64_t size,
+               const c10::intrusive_ptr<Options>& options, std::chrono::milliseconds timeout) {
+    DetachedWorker worker(0);
+    const auto limit = timeout + std::min<std::chrono::milliseconds>(timeout, std::chrono::seconds(5));
+    auto answer = answer_within(worker, limit, [=] {
+        return c10::make_intrusive<c10d::ProcessGroupGloo>(store, static_cast<int>(rank), static_cast<int>(size), options);
+    });
+    if (answer) return answer->get();
+    throw DistributedError(concat("rank ", rank, " of ", size, " has not connected to all other ranks within ",
+                                  std::chrono::duration_cast<std::chrono::seconds>(limit).count(),
+                                  " s\n  do: read the other ranks' logs: one of them has ended or hangs, or cannot be reached"));
 }
 
 }  // namespace
@@ -82,9 +100,9 @@ GlooGroup::GlooGroup(const MeetingPlace& place, const std::string& name, std::in
         if (beside != nullptr) group_->options = beside->group_->options;
         else group_->doors = sockets_of([&] { group_->options = options_for(address, timeout); });
         if (c10d::getDefaultGlooLazyInit()) group_->doors.clear();  // TORCH_GLOO_LAZY_INIT: ranks connect at their first send
-        group_->gloo = c10::make_intrusive<c10d::ProcessGroupGloo>(
-            c10::make_intrusive<c10d::PrefixStore>(name, store), static_cast<int>(rank), static_cast<int>(size), group_->options);
+        group_->gloo = connected(c10::make_intrusive<c10d::PrefixStore>(name, store), rank, size, group_->options, timeout);
     } catch (const std::exception& error) {
+        group_->failed = true;
         if (known_error(error)) throw;
         throw DistributedError(
             concat("rank ", rank, " of ", size, " cannot connect to the other ranks: ", first_line(error.what()),
