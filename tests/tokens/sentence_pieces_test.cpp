@@ -62,6 +62,42 @@ TEST_CASE("a SentencePiece model of each type gives the ids of its library, and 
     }
 }
 
+TEST_CASE("long runs of unknown characters get the ids of the SentencePiece library, wherever known ones stand between them") {
+    const std::string options =
+        GENERATE("--model_type=unigram", "--model_type=bpe", "--model_type=bpe --byte_fallback=true", "--model_type=char",
+                 "--model_type=word", "--model_type=unigram --add_dummy_prefix=false",
+                 "--model_type=unigram --treat_whitespace_as_suffix=true", "--model_type=bpe --split_by_whitespace=false");
+    CAPTURE(options);
+    const TemporaryFolder folder;
+    const std::filesystem::path file = trained_model(folder, options_with_roles + options, 330);
+    sentencepiece::SentencePieceProcessor library;
+    REQUIRE(library.Load(file.string()).ok());
+    const auto tokenizer = opened(file);
+    const std::vector<std::string> unknown{"?", "\u65e5", "\u672c", "\U0001F600", "e\u0301", "\uff21"},
+        known{" ", "the", "  dogs ", "a", "\u2581"};
+    std::mt19937 random(7);
+    const auto any_of = [&](const std::vector<std::string>& choices) { return choices[random() % choices.size()]; };
+    for (const std::size_t run : {1UL, 50UL, 3000UL, 20000UL})
+        for (const bool same : {true, false}) {
+            std::string text = any_of(known);
+            while (text.size() < 40000) {
+                const std::string one = any_of(unknown);
+                for (std::size_t i = 0; i < run; ++i) text += same ? one : any_of(unknown);
+                text += any_of(known);
+            }
+            CAPTURE(run, same);
+            CHECK(tokenizer->encode(text) == library.EncodeAsIds(text));
+        }
+}
+
+TEST_CASE("a SentencePiece model encodes a megabyte of unknown characters as one unknown token") {
+    const TemporaryFolder folder;
+    const auto tokenizer = opened(trained_model(folder, options_with_roles));  // the library alone takes minutes
+    const std::vector<std::int32_t> ids = tokenizer->encode(std::string(1 << 20, '?'));
+    REQUIRE(ids.size() <= 2);
+    CHECK(ids.back() == tokenizer->vocabulary().require_specials().specials().unk);
+}
+
 TEST_CASE("tokens with a role are found in the text as written, and the text around them is encoded part by part") {
     const TemporaryFolder folder;
     const auto tokenizer = opened(trained_model(folder, options_with_roles));
