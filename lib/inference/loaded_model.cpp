@@ -125,8 +125,8 @@ LoadedModel load_foreign(const FoundWeights& found, at::ScalarType compute_dtype
     LoadedModel loaded;
     loaded.folder = found.files.front().parent_path();
     loaded.is_foreign = true;
+    const WeightFiles files(found);  // first: what is no model at all needs no config.json
     loaded.config = described(found);
-    const WeightFiles files(found);
     ImportPlan plan = plan_of(files, loaded.config);
     const bool has_next_sentence = !lacks_next_sentence(plan, loaded.config);
     set_next_sentence(loaded.config, has_next_sentence);

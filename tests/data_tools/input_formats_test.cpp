@@ -317,6 +317,7 @@ TEST_CASE("vocabularies and tokenizers that cannot be used, or do not fit the sh
     write_text(corpus.folder / "empty.txt", "");
     write_text(corpus.folder / "novel.json", "{\"model\": {\"type\": \"Novelty\", \"vocab\": {}}}");
     write_text(corpus.folder / "no_model.json", "{\"version\": \"1.0\"}");
+    write_text(corpus.folder / "settings.json", "{\"about\": \"a run\", \"model\": {\"hidden_size\": 64}}");
     REQUIRE(run_command(corpus.shard(path("corpus.txt"), "shards")).exit_code == 0);
     const std::string shard = " shard " + path("corpus.txt") + " --output " + path("out") + " --vocabulary ";
     const std::string tokenize = " tokenize " + path("corpus.txt") + " --vocabulary ";
@@ -330,6 +331,7 @@ TEST_CASE("vocabularies and tokenizers that cannot be used, or do not fit the sh
         {shard + path("novel.json"), 3, "novel.json"},
         {tokenize + path("novel.json"), 3, "novel.json: model: has the type Novelty"},
         {tokenize + path("no_model.json"), 3, "no_model.json: has no member \"model\""},
+        {tokenize + path("settings.json"), 3, "settings.json: is no tokenizer.json of Hugging Face's tokenizers"},
         {" check " + path("shards") + " --vocabulary " + path("small.txt"), 3, "small.txt: is another vocabulary"},
         {" check " + path("nothing"), 3, "nothing: does not exist"},
     };

@@ -82,6 +82,8 @@ TEST_CASE("weights that do not fit their config.json are refused with the list o
     const TemporaryFolder folder;
     CHECK_THAT(refusal(folder / "none"), Catch::Contains("no such file"));
     CHECK_THAT(refusal(folder.path()), Catch::Contains("looked for"));
+    write_text(folder / "text", "a line\n");
+    CHECK_THAT(refusal(folder / "text"), !Catch::Contains("config.json"));
     fs::copy(models() / "hf/model.safetensors", folder.path());
     CHECK_THAT(refusal(folder.path()), Catch::Contains("its folder has no config.json"));
     const std::string config = read_text(models() / "hf/config.json");

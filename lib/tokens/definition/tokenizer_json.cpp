@@ -50,6 +50,10 @@ TokenizerDefinition read_tokenizer_json(std::string_view content, const std::str
     if (is_list_of_ids) throw DataError(concat(where, half_of_tokenizer));
     if (!json.contains("model"))
         file.refuse("has no member \"model\"; expected a tokenizer.json of Hugging Face's tokenizers, or one token per line");
+    if (const auto& model = json.at("model"); !model.is_object() || (!model.contains("type") && !model.contains("vocab")))
+        file.refuse(
+            "is no tokenizer.json of Hugging Face's tokenizers: its \"model\" has no \"vocab\"; expected one, or a text with "
+            "one token per line");
     file.allow({"version", "truncation", "padding", "added_tokens", "normalizer", "pre_tokenizer", "post_processor", "decoder",
                 "model"});
     file.require("version", "1.0");
