@@ -77,7 +77,7 @@ KernelSet plain_kernels() {
     return set;
 }
 
-std::vector<KernelSet> available_kernels(at::Device device) {
+std::vector<KernelSet> available_kernels(at::Device device, const std::set<std::string>& asked) {
     InUse& of_type = in_use(device.type());
     std::vector<KernelSet> sets;
     {
@@ -88,6 +88,7 @@ std::vector<KernelSet> available_kernels(at::Device device) {
         sets.push_back(usual_kernels(device));
         for (const KernelSet& other : cuda_module()->alternatives) sets.push_back(other);
     }
+    std::erase_if(sets, [&](const KernelSet& set) { return set.only_if_asked && !asked.contains(set.name); });
     if (!sets.empty()) sets.push_back(reference_kernels());
     return sets;
 }

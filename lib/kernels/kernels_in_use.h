@@ -1,6 +1,8 @@
 #pragma once
 // The kernel sets that exist for a type of device, and the one that this process uses.
 
+#include <set>
+#include <string>
 #include <vector>
 
 #include "kernels/interface/cuda_module.h"
@@ -20,7 +22,8 @@ KernelSet plain_kernels();
 
 /// Returns the sets to choose from on the device: the default set first, the reference last. Empty if there is no choice, which
 /// is the case on a CPU unless offer_kernels() was called for it.
-std::vector<KernelSet> available_kernels(at::Device device);
+/// @param asked  names of sets that are returned only where they are asked for (KernelSet::only_if_asked)
+std::vector<KernelSet> available_kernels(at::Device device, const std::set<std::string>& asked = {});
 /// Replaces the available sets (the reference excepted) for this type of device. Tests use it to offer wrong kernels.
 void offer_kernels(at::DeviceType type, std::vector<KernelSet> sets);
 

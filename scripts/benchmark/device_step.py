@@ -11,18 +11,18 @@ import tempfile
 from torch_process import TorchProcess
 from training_runs import MODERN_SIZES, PREDICTIONS, SIZES, SideFailed, experiment, masked_positions, run_ours, sample_rows, write_shard
 
-# name: (implementation, with padding). ours-unmerged computes each micro-batch by itself; see also NARROW. hf uses SDPA; hf-flash is Hugging Face's
+# name: (implementation, with padding). ours-unmerged computes each micro-batch by itself; see also SETTINGS. hf uses SDPA; hf-flash is Hugging Face's
 # ModernBERT with libtorch's flash kernel, which supports the window of local layers.
 SIDES = {
     "ours": ("ours", False), "ours-real-lengths": ("ours", True), "ours-bf16-residual": ("ours", False),
-    "ours-fp8": ("ours", False), "ours-fp8-bf16-residual": ("ours", False),
+    "ours-fp8": ("ours", False), "ours-fp8-bf16-residual": ("ours", False), "ours-warpgroup": ("ours", False),
     "ours-unmerged": ("ours", False),
     "hf": ("hf", False), "hf-compile": ("hf-compile", False), "hf-real-lengths": ("hf", True),
     "hf-flash": ("hf-flash", False), "hf-flash-compile": ("hf-flash-compile", False),
     "strongest": ("strongest", False), "strongest-real-lengths": ("strongest", True)}
-# settings under "training" of sides that round more
-NARROW = {"ours-bf16-residual": {"residual_dtype": "bf16"}, "ours-fp8": {"fp8_matmuls": True},
-          "ours-fp8-bf16-residual": {"fp8_matmuls": True, "residual_dtype": "bf16"}}
+# what sides set under "training": those that round more, and other kernels
+SETTINGS = {"ours-bf16-residual": {"residual_dtype": "bf16"}, "ours-fp8": {"fp8_matmuls": True},
+            "ours-fp8-bf16-residual": {"fp8_matmuls": True, "residual_dtype": "bf16"}, "ours-warpgroup": {"gpu_kernels": "warpgroup"}}
 CHECKED = ("strongest", "hf-flash", "hf-flash-compile")  # implementations that are compared with Hugging Face's model before they are timed
 
 
@@ -46,7 +46,7 @@ class Contest:
         settings["batch"]["gradient_accumulation_steps"] = self.arguments.accumulation
         if side == "ours-unmerged":
             settings["batch"]["device_micro_batch"] = self.arguments.micro_batch
-        settings["training"] |= NARROW.get(side, {})
+        settings["training"] |= SETTINGS.get(side, {})
         settings["training"]["device"] = self.arguments.device
         file = self.folder / f"{side}.json"
         file.write_text(json.dumps(settings))

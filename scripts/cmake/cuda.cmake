@@ -21,9 +21,12 @@ if(BERTPRETRAIN_GPU AND LIBTORCH_CUDA_LIBRARY AND LIBTORCH_C10_CUDA_LIBRARY AND 
       set(object "${CMAKE_BINARY_DIR}/cuda/${name}.o")
       # Ampere and Ada (8.6 and 8.9 run sm_80's), Hopper, Blackwell of servers and of desktops; the driver compiles the PTX for later GPUs.
       # A kernel that spills registers fails the build.
-      set(options -std=c++20 -O3 -lineinfo -gencode arch=compute_80,code=sm_80 -gencode arch=compute_90,code=sm_90
-                  -gencode arch=compute_100,code=sm_100 -gencode arch=compute_120,code=sm_120
-                  -gencode arch=compute_100,code=compute_100 -Xptxas -warn-spills,-Werror -ccbin "${CMAKE_CXX_COMPILER}"
+      set(devices -gencode arch=compute_80,code=sm_80 -gencode arch=compute_90,code=sm_90 -gencode arch=compute_100,code=sm_100
+                  -gencode arch=compute_120,code=sm_120 -gencode arch=compute_100,code=compute_100)
+      if(name MATCHES "^warpgroup_")
+        set(devices -gencode arch=compute_90a,code=sm_90a)  # instructions that Hopper alone has
+      endif()
+      set(options -std=c++20 -O3 -lineinfo ${devices} -Xptxas -warn-spills,-Werror -ccbin "${CMAKE_CXX_COMPILER}"
                   -Xcompiler -fPIC,-Wall,-Wextra -Werror all-warnings "-I${CMAKE_SOURCE_DIR}/lib")
       if(name STREQUAL "optimizer.cu")
         list(APPEND options -fmad=false)  # as on the CPU (kernels.cmake)

@@ -9,11 +9,20 @@
 using namespace bertpretrain;
 using namespace bertpretrain::testing;
 
+namespace {
+
+/// Whether a row says no more than that kernels for Hopper need one.
+bool is_for_another_gpu(const ProofRow& row) {
+    return row.kernels == kernels_of_warpgroups && row.detail.find("compute capability 9.0") != std::string::npos;
+}
+
+}  // namespace
+
 TEST_CASE("on a GPU all kernels are proven within three seconds, at BERT-Large's sizes and at short and long sequences",
           "[gpu]") {
     NEEDS_GPU();
     const auto device = find_usable_gpu();
-    const std::vector<KernelSet> sets = available_kernels(*device);
+    const std::vector<KernelSet> sets = available_kernels(*device, {kernels_of_warpgroups});
     for (const at::ScalarType compute_dtype : {at::kBFloat16, at::kFloat})
         for (const std::int64_t length : {128, 512}) {
             ProofShape shape;
@@ -24,7 +33,7 @@ TEST_CASE("on a GPU all kernels are proven within three seconds, at BERT-Large's
                       << proof_table(proof.rows) << std::flush;
             for (const ProofRow& row : proof.rows) {
                 CAPTURE(row.operation, row.kernels, complaint_of(row));
-                CHECK((row.verdict == Verdict::correct));
+                CHECK((row.verdict == Verdict::correct || is_for_another_gpu(row)));
             }
             CHECK(proof.seconds < 3);
         }
@@ -33,7 +42,7 @@ TEST_CASE("on a GPU all kernels are proven within three seconds, at BERT-Large's
 TEST_CASE("on a GPU all kernels of ModernBERT-base are proven within four seconds, at 1,024 and at 8,192 tokens", "[gpu]") {
     NEEDS_GPU();
     const auto device = find_usable_gpu();
-    const std::vector<KernelSet> sets = available_kernels(*device);
+    const std::vector<KernelSet> sets = available_kernels(*device, {kernels_of_warpgroups});
     for (const std::int64_t length : {1024, 8192}) {
         ProofShape shape{768, 1152, 12, 50368, length};
         shape.is_gated = shape.is_rotary = true;
@@ -43,7 +52,7 @@ TEST_CASE("on a GPU all kernels of ModernBERT-base are proven within four second
                   << proof_table(proof.rows) << std::flush;
         for (const ProofRow& row : proof.rows) {
             CAPTURE(row.operation, row.kernels, complaint_of(row));
-            CHECK((row.verdict == Verdict::correct));
+            CHECK((row.verdict == Verdict::correct || is_for_another_gpu(row)));
         }
         CHECK(proof.seconds < 4);
     }

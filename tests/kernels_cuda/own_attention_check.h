@@ -16,14 +16,21 @@ struct Case {
     std::int64_t window = 0;        ///< Attention::window
 };
 
+/// A forward and the backward that reads its results.
+struct Functions {
+    decltype(&cuda::own_attention) forward = cuda::own_attention;
+    decltype(&cuda::own_attention_backward) backward = cuda::own_attention_backward;
+};
+
 struct Inputs {
     Case what;
+    Functions ours{};
     Ragged batch;
     at::Tensor qkv_T3H, bias_3H, d_context_TH;
     Rotary rotary{};  ///< as Attention::rotary
     at::Tensor positions_T{};
 
-    explicit Inputs(const Case& what_) : what(what_), batch(ragged(what_.lengths)) {
+    explicit Inputs(const Case& what_, const Functions& ours_ = {}) : what(what_), ours(ours_), batch(ragged(what_.lengths)) {
         RandomTensors random(static_cast<std::uint64_t>(what.head_size + what.heads));
         const std::int64_t T = batch.tokens() + what.rows_of_none, H = what.heads * what.head_size;
         qkv_T3H = random.normal({T, 3 * H}, at::kBFloat16);
@@ -56,9 +63,7 @@ Results run(const Forward& forward, const Backward& backward, const Inputs& in, 
     return all;
 }
 
-inline Results ours(const Inputs& in) {
-    return run(cuda::own_attention, cuda::own_attention_backward, in, in.qkv_T3H, in.bias_3H);
-}
+inline Results ours(const Inputs& in) { return run(in.ours.forward, in.ours.backward, in, in.qkv_T3H, in.bias_3H); }
 
 /// Which of the kernels' operands are rounded after their biases are added; the others keep their biases apart.
 enum class Rounded { all, queries, none };
@@ -123,10 +128,10 @@ inline void check_wide_window(Case what) {
 }
 
 /// Checks that a sample of `length` tokens has the same bits alone as after another one of `other` tokens.
-inline void check_bits_in_batches(std::int64_t other, std::int64_t length) {
-    const Inputs both({{other, length}, 1, 64, 0.2});
+inline void check_bits_in_batches(std::int64_t other, std::int64_t length, const Functions& by = {}) {
+    const Inputs both({{other, length}, 1, 64, 0.2}, by);
     const Results together = ours(both);
-    Inputs alone({{length}, 1, 64, 0.2});
+    Inputs alone({{length}, 1, 64, 0.2}, by);
     alone.batch = ragged({length}, both.batch.layout.samples_B[1]);
     alone.qkv_T3H = both.qkv_T3H.narrow(0, other, length), alone.bias_3H = both.bias_3H;
     alone.d_context_TH = both.d_context_TH.narrow(0, other, length);

@@ -24,6 +24,9 @@ at::Tensor wrong_activation(const at::Tensor& x_TF, const at::Tensor& bias_F, Ac
 AttentionResult throwing_attention(const at::Tensor&, const at::Tensor&, const Attention&) {
     throw std::runtime_error("no kernel image is available for execution on the device");
 }
+AttentionResult asked_attention(const at::Tensor& qkv_T3H, const at::Tensor& bias_3H, const Attention& shape) {
+    return reference::attention(qkv_T3H, bias_3H, shape);
+}
 /// Wrong on some ranks only: ranks are threads here.
 thread_local bool is_broken_here = false;
 at::Tensor sometimes_wrong_activation(const at::Tensor& x_TF, const at::Tensor& bias_F, Activation activation) {
@@ -122,6 +125,28 @@ TEST_CASE("training.gpu_kernels forces plain ATen or the program's own kernels, 
     CHECK_THROWS_WITH(choose("fused"),
                       Catch::Contains("training.gpu_kernels = \"fused\"") && Catch::Contains("bias + GELU on cpu"));
     CHECK_THROWS_AS(choose("fused"), NumbersError);
+}
+
+TEST_CASE("kernels that must be asked for are used where training.gpu_kernels or the checkpoint names them, and nowhere else") {
+    OfferedKernels ours;
+    KernelSet asked = ours.set;
+    asked.name = kernels_of_warpgroups;
+    asked.only_if_asked = true;
+    asked.functions.attention = asked_attention, asked.functions.attention_backward = reference::attention_backward;
+    offer_kernels(at::kCPU, {ours.set, asked});
+    const auto attention = [](const std::string& policy, const json& kept) {
+        return choose(policy, kept).kept.at("attention").get<std::string>();
+    };
+    CHECK(attention("auto", nullptr) == "ours");
+    CHECK(attention("fused", {{"attention", kernels_of_warpgroups}}) == "ours");
+    CHECK(attention("warpgroup", nullptr) == kernels_of_warpgroups);
+    CHECK((functions_for(at::kCPU).attention == &asked_attention));
+    CHECK(attention("warpgroup", {{"attention", "ours"}, {"bias + GELU", "ours"}}) == kernels_of_warpgroups);
+    CHECK(attention("auto", {{"attention", kernels_of_warpgroups}}) == kernels_of_warpgroups);
+
+    asked.functions.attention = throwing_attention;
+    offer_kernels(at::kCPU, {ours.set, asked});
+    CHECK(attention("warpgroup", nullptr) == "ours");
 }
 
 TEST_CASE("a resume keeps the kernels of the checkpoint, and a choice that is none is the checkpoint's fault") {

@@ -28,6 +28,15 @@ inline std::size_t shared_memory_of_block() {
     return static_cast<std::size_t>(bytes);
 }
 
+/// Returns the current device's compute capability, ten times the major number plus the minor one: 90 for an H100.
+inline int compute_capability() {
+    int device = 0, major = 0, minor = 0;
+    check_cuda(cudaGetDevice(&device), "the query for the current GPU");
+    check_cuda(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device), "the query for the GPU's capability");
+    check_cuda(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device), "the query for the GPU's capability");
+    return 10 * major + minor;
+}
+
 /// Allows a kernel `bytes` of dynamic shared memory per block, which is more than CUDA allows unasked.
 /// @throws std::runtime_error if the device has less
 inline void allow_shared(const void* kernel, std::size_t bytes) {

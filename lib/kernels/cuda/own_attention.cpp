@@ -13,6 +13,7 @@
 #include "kernels/cuda/long_attention.h"
 #include "kernels/cuda/short_attention.h"
 #include "kernels/cuda/tensors.h"
+#include "kernels/cuda/warpgroup_attention.h"
 #include "kernels/interface/implementations.h"
 
 namespace bertpretrain::cuda {
@@ -54,12 +55,22 @@ struct Inputs {
     }
 };
 
+/// The kernels of long sequences.
+struct LongKernels {
+    void (*forward)(const LongAttentionForward&, cudaStream_t);
+    void (*backward_queries)(const LongAttentionBackward&, cudaStream_t);
+    void (*backward_keys)(const LongAttentionBackward&, cudaStream_t);
+};
+constexpr LongKernels by_warps{long_attention_forward, long_attention_backward_queries, long_attention_backward_keys},
+    by_warpgroups{warpgroup_attention_forward, warpgroup_attention_backward_queries, warpgroup_attention_backward_keys};
+
 KeptMasks masks_in(const at::Tensor& kept_NGT4) {
     return {compute_data<unsigned>(kept_NGT4), kept_NGT4.defined() ? static_cast<int>(kept_NGT4.size(1)) : 0};
 }
 
 template <class W>
-AttentionResult forward(const at::Tensor& qkv_T3H, const at::Tensor& bias_3H, const Attention& shape) {
+AttentionResult forward(const at::Tensor& qkv_T3H, const at::Tensor& bias_3H, const Attention& shape,
+                        const LongKernels& long_kernels) {
     const Inputs<W> in(qkv_T3H, bias_3H, shape);
     const std::int64_t T = qkv_T3H.size(0), H = qkv_T3H.size(1) / 3;
     const at::Tensor context_TH = at::empty({T, H}, qkv_T3H.options()),
@@ -76,8 +87,8 @@ AttentionResult forward(const at::Tensor& qkv_T3H, const at::Tensor& bias_3H, co
             if (shape.dropout.active())
                 kept_NGT4 = at::empty({shape.heads, kept_groups(in.pass.longest, in.pass.reach), T, kept_words},
                                       qkv_T3H.options().dtype(at::kInt));
-            long_attention_forward({in.pass, compute_data<W>(context_TH), fp32_data(log_sum_exp_NT), masks_in(kept_NGT4)},
-                                   current_stream());
+            long_kernels.forward({in.pass, compute_data<W>(context_TH), fp32_data(log_sum_exp_NT), masks_in(kept_NGT4)},
+                                 current_stream());
         } else any();
     } else {
         any();
@@ -123,8 +134,8 @@ void short_backward(const AttentionInputs<Bf16>& in, const BackwardTensors& t, c
     add_column_sums({fp32_data(bias_sums_B3H), in.sequences, 3, H, {d_bias, nullptr, d_bias + 2 * H}}, current_stream());
 }
 
-void long_backward(const AttentionInputs<Bf16>& in, const BackwardTensors& t, const at::Tensor& kept_NGT4, const Attention& shape,
-                   const at::Tensor& d_bias_3H) {
+void long_backward(const LongKernels& kernels, const AttentionInputs<Bf16>& in, const BackwardTensors& t,
+                   const at::Tensor& kept_NGT4, const Attention& shape, const at::Tensor& d_bias_3H) {
     const std::int64_t H = in.heads * in.head_size;
     const at::Tensor terms_NT2 = at::empty({in.heads, in.rows, 2}, t.log_sum_exp_NT.options()),
                      biased_queries_TH = at::empty_like(t.context_TH),
@@ -142,8 +153,8 @@ void long_backward(const AttentionInputs<Bf16>& in, const BackwardTensors& t, co
                                      fp32_data(value_sums_PH),
                                      fp32_data(shape.rotary.angles_PD),
                                      shape.is_rotated() ? shape.positions_T.const_data_ptr<std::int64_t>() : nullptr};
-    long_attention_backward_queries(pass, current_stream());
-    long_attention_backward_keys(pass, current_stream());
+    kernels.backward_queries(pass, current_stream());
+    kernels.backward_keys(pass, current_stream());
     if (!d_bias_3H.defined()) return;
     float* const d_bias = fp32_data(d_bias_3H);
     const auto add = [&](const at::Tensor& sums_PH, const TilesOfRows& tiles, std::int64_t rows, float* total) {
@@ -157,7 +168,8 @@ void long_backward(const AttentionInputs<Bf16>& in, const BackwardTensors& t, co
 
 template <class W>
 at::Tensor backward(const at::Tensor& d_context_TH, const at::Tensor& qkv_T3H, const at::Tensor& bias_3H,
-                    const AttentionResult& forward, const Attention& shape, const at::Tensor& d_bias_3H) {
+                    const AttentionResult& forward, const Attention& shape, const at::Tensor& d_bias_3H,
+                    const LongKernels& long_kernels) {
     const Inputs<W> in(qkv_T3H, bias_3H, shape);
     const BackwardTensors t(d_context_TH, in.qkv_T3H, forward);
     bool rotates_back = false;
@@ -172,7 +184,8 @@ at::Tensor backward(const at::Tensor& d_context_TH, const at::Tensor& qkv_T3H, c
         const AttentionKernels kernels = own_attention_kernels(attention_size(qkv_T3H, shape));
         rotates_back = kernels == AttentionKernels::long_sequences;
         if (kernels == AttentionKernels::short_sequences) short_backward(in.pass, t, d_bias_3H);
-        else if (kernels == AttentionKernels::long_sequences) long_backward(in.pass, t, forward.kept_NGT4, shape, d_bias_3H);
+        else if (kernels == AttentionKernels::long_sequences)
+            long_backward(long_kernels, in.pass, t, forward.kept_NGT4, shape, d_bias_3H);
         else any();
     } else {
         any();
@@ -181,6 +194,27 @@ at::Tensor backward(const at::Tensor& d_context_TH, const at::Tensor& qkv_T3H, c
     at::Tensor d_qkv = t.d_qkv_T3H;
     if (shape.is_rotated() && !rotates_back) rotate(d_qkv, shape.positions_T, shape.rotary.inverted());
     return d_qkv;
+}
+
+AttentionResult forward_with(const LongKernels& kernels, const at::Tensor& qkv_T3H, const at::Tensor& bias_3H,
+                             const Attention& shape) {
+    return with_compute_dtype(qkv_T3H.scalar_type(),
+                              [&](auto w) { return forward<decltype(w)>(qkv_T3H, bias_3H, shape, kernels); });
+}
+
+at::Tensor backward_with(const LongKernels& kernels, const at::Tensor& d_context_TH, const at::Tensor& qkv_T3H,
+                         const at::Tensor& bias_3H, const AttentionResult& forward, const Attention& shape,
+                         const at::Tensor& d_bias_3H) {
+    return with_compute_dtype(qkv_T3H.scalar_type(), [&](auto w) {
+        return backward<decltype(w)>(d_context_TH, qkv_T3H, bias_3H, forward, shape, d_bias_3H, kernels);
+    });
+}
+
+void require_warpgroups() {
+    constexpr int hopper = 90;
+    if (const int capability = compute_capability(); capability != hopper)
+        throw std::runtime_error("they need a GPU of compute capability 9.0 (H100, H200, GH200), and this one has " +
+                                 std::to_string(capability / 10) + "." + std::to_string(capability % 10));
 }
 
 }  // namespace
@@ -195,14 +229,24 @@ void zero_rows_of_no_sequence(const at::Tensor& rows_TX, const Attention& shape)
 }
 
 AttentionResult own_attention(const at::Tensor& qkv_T3H, const at::Tensor& bias_3H, const Attention& shape) {
-    return with_compute_dtype(qkv_T3H.scalar_type(), [&](auto w) { return forward<decltype(w)>(qkv_T3H, bias_3H, shape); });
+    return forward_with(by_warps, qkv_T3H, bias_3H, shape);
 }
 
 at::Tensor own_attention_backward(const at::Tensor& d_context_TH, const at::Tensor& qkv_T3H, const at::Tensor& bias_3H,
                                   const AttentionResult& forward, const Attention& shape, const at::Tensor& d_bias_3H) {
-    return with_compute_dtype(qkv_T3H.scalar_type(), [&](auto w) {
-        return backward<decltype(w)>(d_context_TH, qkv_T3H, bias_3H, forward, shape, d_bias_3H);
-    });
+    return backward_with(by_warps, d_context_TH, qkv_T3H, bias_3H, forward, shape, d_bias_3H);
+}
+
+AttentionResult own_attention_of_warpgroups(const at::Tensor& qkv_T3H, const at::Tensor& bias_3H, const Attention& shape) {
+    require_warpgroups();
+    return forward_with(by_warpgroups, qkv_T3H, bias_3H, shape);
+}
+
+at::Tensor own_attention_of_warpgroups_backward(const at::Tensor& d_context_TH, const at::Tensor& qkv_T3H,
+                                                const at::Tensor& bias_3H, const AttentionResult& forward, const Attention& shape,
+                                                const at::Tensor& d_bias_3H) {
+    require_warpgroups();
+    return backward_with(by_warpgroups, d_context_TH, qkv_T3H, bias_3H, forward, shape, d_bias_3H);
 }
 
 }  // namespace bertpretrain::cuda

@@ -28,6 +28,9 @@ struct MatmulFunctions {
 /// @param longest longest sequence of the batch
 using CountsDropout = bool(std::int64_t longest, std::int64_t head_size, at::ScalarType compute_dtype);
 
+/// The name of the set whose attention uses the matrix instructions of Hopper's warpgroups.
+inline constexpr const char* kernels_of_warpgroups = "warpgroups";
+
 struct KernelSet {
     std::string name;  ///< as printed in tables and stored in checkpoints: "cuda", "reference"
     FunctionTable functions;
@@ -35,6 +38,7 @@ struct KernelSet {
     MatmulFunctions matmul;
     /// Whether attention uses counter-based dropout; null: always.
     CountsDropout* counts_dropout = nullptr;
+    bool only_if_asked = false;  ///< whether it is proven and used only where a run asks for it by name
 };
 
 }  // namespace bertpretrain

@@ -62,6 +62,12 @@ KernelChoice agree(ControlGroup& ranks, const Proof& proof) {
     return choice;
 }
 
+std::set<std::string> names_in(const KernelChoice& choice) {
+    std::set<std::string> names;
+    for (const auto& [operation, kernels] : choice) names.insert(kernels);
+    return names;
+}
+
 /// @throws NumbersError when one of the program's own kernels is wrong
 void require_own(const Proof& proof, const std::string& own, const std::string& device) {
     for (const ProofRow& row : proof.rows)
@@ -84,7 +90,9 @@ ChosenKernels choose_kernels(ControlGroup& ranks, const RunPlan& plan, at::Devic
     const nlohmann::json kept_json = kept.empty() ? nlohmann::json(nullptr) : nlohmann::json(kept);
     const auto wanted = static_cast<KernelPolicy>(
         std::stoi(ranks.text_of_first(std::to_string(static_cast<int>(plan.settings.training.gpu_kernels)))));
-    const std::vector<KernelSet> sets = available_kernels(device);
+    KernelChoice preferred = wanted == KernelPolicy::automatic || wanted == KernelPolicy::warpgroup ? kept : KernelChoice{};
+    if (wanted == KernelPolicy::warpgroup) preferred["attention"] = kernels_of_warpgroups;
+    const std::vector<KernelSet> sets = available_kernels(device, names_in(preferred));
     const bool has_choice = !sets.empty() || !device.is_cpu();
     Proof proof;
     together(ranks, [&] {
@@ -92,8 +100,7 @@ ChosenKernels choose_kernels(ControlGroup& ranks, const RunPlan& plan, at::Devic
             throw ConfigError(concat("training.gpu_kernels = \"fused\": this program has no kernels for ", device_text(device),
                                      "\n  do: set it to \"auto\", or see the warning above"));
         if (wanted == KernelPolicy::reference || sets.empty()) return;
-        const bool by_time = wanted == KernelPolicy::automatic;
-        proof = prove_kernels(device, sets, {proof_shape(plan), by_time, by_time ? kept : KernelChoice{}});
+        proof = prove_kernels(device, sets, {proof_shape(plan), wanted != KernelPolicy::fused, preferred});
         if (wanted == KernelPolicy::fused) require_own(proof, sets.front().name, device_text(device));
     });
     const KernelChoice choice = agree(ranks, proof);
@@ -103,7 +110,7 @@ ChosenKernels choose_kernels(ControlGroup& ranks, const RunPlan& plan, at::Devic
     }
     if (proof.rows.empty()) return {kept_json, nullptr, ""};
     warn_of(proof.rows, concat(ranks.size() > 1 ? concat("rank ", ranks.rank(), ", ") : "", device_text(device)), choice);
-    if (ranks.rank() == 0 && wanted == KernelPolicy::automatic) warn_of_others(kept, choice);
+    if (ranks.rank() == 0 && wanted != KernelPolicy::fused) warn_of_others(kept, choice);
     use_kernels(device.type(), chosen_kernels(sets, choice));
     return {choice, json_of(proof.rows), summary_of(proof)};
 }

@@ -5,7 +5,8 @@ from .stage import Result, block, read_json, table
 
 NARROW = ["ours-bf16-residual", "ours-fp8", "ours-fp8-bf16-residual"]
 SIDES = ["ours", *NARROW, "ours-real-lengths", "hf", "strongest", "strongest-real-lengths", "hf-compile"]
-MODERN_SIDES = ["ours", *NARROW, "hf-flash", "strongest"]
+LONG_SIDES = ["ours", "ours-warpgroup", *SIDES[1:]]
+MODERN_SIDES = ["ours", "ours-warpgroup", *NARROW, "hf-flash", "strongest"]
 
 
 def rounds(stage):
@@ -71,7 +72,7 @@ def run_128(stage):
 
 
 def run_512(stage):
-    return run(stage, SIDES, lambda sides: options(stage, 512, sides))
+    return run(stage, LONG_SIDES, lambda sides: options(stage, 512, sides))
 
 
 def run_modernbert_1024(stage):

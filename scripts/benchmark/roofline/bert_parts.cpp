@@ -73,7 +73,7 @@ std::vector<Part> bert_parts(const StepShape& shape) {
     const auto L = static_cast<double>(shape.layers);
     const auto TH = static_cast<double>(o->T * o->H), TF = static_cast<double>(o->T * o->F);
     const double attention_flops = 4.0 * TH * static_cast<double>(shape.length);
-    return {
+    std::vector<Part> parts{
         {"attention, forward", L, attention_flops, 0,
          [o](std::size_t i) { attention(o->sets[i].qkv_T3H, o->bias_3H, o->attention_shape()); }, "attention"},
         {"attention, backward", L, 2.5 * attention_flops, 0,
@@ -109,6 +109,12 @@ std::vector<Part> bert_parts(const StepShape& shape) {
          [o](std::size_t) { embedding_sum(o->ids_T, o->positions_T, o->types_T, o->word_VH, o->position_PH, o->type_KH); },
          "embeddings"},
     };
+    for (Part& part : warpgroup_parts(
+             shape.device, attention_flops, [o](const FunctionTable& table, std::size_t i) { table.attention(o->sets[i].qkv_T3H, o->bias_3H, o->attention_shape()); },
+             [o](const FunctionTable& table, std::size_t i) { table.attention_backward(o->sets[i].normed_TH, o->sets[i].qkv_T3H, o->bias_3H, o->sets[i].attended, o->attention_shape(),
+                                     o->d_bias_3H); }))
+        parts.push_back(std::move(part));
+    return parts;
 }
 
 }  // namespace bertpretrain::benchmark

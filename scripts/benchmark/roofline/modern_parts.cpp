@@ -81,7 +81,7 @@ std::vector<Part> modern_parts(const StepShape& shape) {
     const auto TH = static_cast<double>(o->T * o->H), TF = static_cast<double>(o->T * o->F);
     const double of_global = 4 * TH * static_cast<double>(shape.length),
                  of_local = 4 * TH * static_cast<double>(std::min(shape.length, 2 * shape.window + 1));
-    return {
+    std::vector<Part> parts{
         {"attention of all keys, forward", globals, of_global, 0,
          [o](std::size_t i) { attention(o->sets[i].qkv_T3H, {}, o->attention_shape(0)); }, "attention"},
         {"attention of all keys, backward", globals, 2.5 * of_global, 0,
@@ -108,6 +108,11 @@ std::vector<Part> modern_parts(const StepShape& shape) {
         {"word embeddings", 1, 0, (2 + 4) * TH, [o](std::size_t) { embedding_sum(o->ids_T, o->ids_T, o->ids_T, o->word_VH, {}, {}); },
          "embeddings"},
     };
+    for (Part& part : warpgroup_parts(
+             shape.device, of_global, [o](const FunctionTable& table, std::size_t i) { table.attention(o->sets[i].qkv_T3H, {}, o->attention_shape(0)); },
+             [o](const FunctionTable& table, std::size_t i) { table.attention_backward(o->sets[i].normed_TH, o->sets[i].qkv_T3H, {}, o->sets[i].global, o->attention_shape(0), {}); }))
+        parts.push_back(std::move(part));
+    return parts;
 }
 
 }  // namespace bertpretrain::benchmark

@@ -75,4 +75,21 @@ std::vector<Part> shared_parts(const StepShape& s) {
     };
 }
 
+std::vector<Part> warpgroup_parts(at::Device device, double forward_flops, const AttentionOf& forward, const AttentionOf& backward) {
+    for (const KernelSet& set : available_kernels(device, {kernels_of_warpgroups})) {
+        if (set.name != kernels_of_warpgroups) continue;
+        try {
+            forward(set.functions, 0);
+        } catch (const std::runtime_error&) {
+            return {};  // another GPU
+        }
+        const FunctionTable& table = set.functions;
+        return {{"attention of all keys by warpgroups, forward", 0, forward_flops, 0,
+                 [table, forward](std::size_t i) { forward(table, i); }, "attention"},
+                {"attention of all keys by warpgroups, backward", 0, 2.5 * forward_flops, 0,
+                 [table, backward](std::size_t i) { backward(table, i); }, "attention"}};
+    }
+    return {};
+}
+
 }  // namespace bertpretrain::benchmark

@@ -9,6 +9,8 @@
 
 #include <c10/core/Device.h>
 
+#include "kernels/interface/function_table.h"
+
 namespace bertpretrain::benchmark {
 
 /// The model, and the sequences of a pass.
@@ -39,6 +41,11 @@ std::vector<Part> bert_parts(const StepShape& shape);
 std::vector<Part> modern_parts(const StepShape& shape);
 /// Returns the parts that both have: the loss, the embeddings' gradient, and the optimizer's update.
 std::vector<Part> shared_parts(const StepShape& shape);
+
+/// Attention by one kernel set: a forward, or a backward.
+using AttentionOf = std::function<void(const FunctionTable&, std::size_t set)>;
+/// Returns the attention of Hopper's warpgroups, of which a step has none unless it asks for them; nothing on other devices.
+std::vector<Part> warpgroup_parts(at::Device device, double forward_flops, const AttentionOf& forward, const AttentionOf& backward);
 
 /// A matmul on the CPU, with the same operands by the program, by torch's mm alone (oneDNN), and by MKL's bf16 x bf16 -> fp32.
 struct MatmulCandidates {

@@ -5,8 +5,10 @@
 #include <array>
 #include <bit>
 #include <cstdint>
+#include <cstring>
 #include <map>
 #include <memory>
+#include <new>
 #include <numeric>
 #include <random>
 #include <stdexcept>
@@ -29,9 +31,30 @@ struct Copy {
     std::size_t bytes;
 };
 
+/// A matmul of a warpgroup, as one lane has begun it.
+struct GroupMatmul {
+    float* sums;
+    bool has_registers, transposed_b, accumulate;
+    std::array<unsigned, 4> a;
+    std::uint64_t descriptor_a, descriptor_b;
+};
+constexpr std::size_t sums_of_lane = 32;
+using LaneSums = std::array<float, sums_of_lane>;
+
+/// What a lane has told the matrix instructions of its warpgroup.
+struct GroupMatmuls {
+    std::vector<GroupMatmul> begun;   ///< and not waited for
+    std::map<float*, LaneSums> sums;  ///< their sums so far
+    bool is_open = false;             ///< whether a fence precedes the next one
+    bool is_committed = true;         ///< whether none was begun since the last commit
+    bool has_unshown_copies = false;  ///< whether what it copied may be invisible to them
+    std::uint64_t count = 0;
+};
+
 struct Fiber {
     ucontext_t context{};
     std::vector<Copy> copies;  ///< begun and not waited for
+    GroupMatmuls matmuls;
     std::unique_ptr<char[]> stack = std::make_unique_for_overwrite<char[]>(stack_bytes);
     State state = State::done;
 };
@@ -44,13 +67,43 @@ struct Exchange {
     std::string kind;
 };
 
+/// Shared memory whose kernels' part begins at address 16: a multiple of 16 and of no more.
+class SharedMemory {
+public:
+    static constexpr std::size_t first = 16, alignment = 1024;
+
+    void resize(std::size_t bytes) {
+        bytes_ = bytes;
+        memory_.reset(static_cast<unsigned char*>(::operator new (first + bytes, std::align_val_t{alignment})));
+    }
+    void fill_with_nans() { std::memset(memory_.get(), 0xFF, first + bytes_); }
+    unsigned char* begin() { return memory_.get() + first; }
+    std::size_t address_of(const void* at) const {
+        return static_cast<std::size_t>(static_cast<const unsigned char*>(at) - memory_.get());
+    }
+    bool contains(std::size_t address, std::size_t bytes) const { return address >= first && address + bytes <= first + bytes_; }
+    std::uint16_t bf16_at(std::size_t address) const {
+        std::uint16_t bits = 0;
+        std::memcpy(&bits, memory_.get() + address, sizeof bits);
+        return bits;
+    }
+
+private:
+    struct Free {
+        void operator()(unsigned char* memory) const { ::operator delete (memory, std::align_val_t{alignment}); }
+    };
+    std::unique_ptr<unsigned char, Free> memory_;
+    std::size_t bytes_ = 0;
+};
+
 struct Block {
     std::vector<Fiber> fibers = std::vector<Fiber>(largest_block);
     std::vector<Exchange> warps = std::vector<Exchange>(largest_block / warp_lanes);
     ucontext_t scheduler{};
     unsigned threads = 0, running = 0;
     const std::function<void()>* body = nullptr;
-    std::vector<double> shared;
+    SharedMemory shared;
+    std::string fault;  ///< the rule that a fiber has broken
 
     Fiber& fiber() { return fibers[running]; }
 };
@@ -69,6 +122,10 @@ void fiber_main() {
     block().fiber().state = State::done;
     swapcontext(&block().fiber().context, &block().scheduler);
 }
+
+/// Checks the end of a phase: warps of a warpgroup have begun as many matmuls as each other, and at the end of a block none is
+/// open.
+void check_matmuls(bool is_end);
 
 /// Sets the running fiber's state and switches to the scheduler. Returns when the fiber has been made runnable again.
 void wait(State state) {
@@ -89,6 +146,7 @@ void start(Fiber& fiber) {
 void start_fibers() {
     for (unsigned t = 0; t < block().threads; ++t) {
         block().fibers[t].copies.clear();
+        block().fibers[t].matmuls = {};
         start(block().fibers[t]);
     }
     for (Exchange& warp : block().warps) warp.arrived = 0;
@@ -98,6 +156,7 @@ void resume(unsigned thread) {
     block().running = thread;
     threadIdx = dim3(thread);
     swapcontext(&block().scheduler, &block().fiber().context);
+    if (const std::string fault = std::exchange(block().fault, {}); !fault.empty()) require(false, fault);
 }
 
 /// Runs the warp's lanes until each waits for the block or has ended.
@@ -135,13 +194,14 @@ bool pass_barrier() {
 }
 
 void run_block(std::mt19937_64& random) {
-    std::fill(block().shared.begin(), block().shared.end(),
-              std::bit_cast<double>(~std::uint64_t{0}));  // NaNs, also when read as bf16
+    block().shared.fill_with_nans();  // also when read as bf16
     start_fibers();
     do {
         const auto lanes = shuffled(warp_lanes, random);
         for (const unsigned warp : shuffled(block().threads / warp_lanes, random)) run_warp(warp, lanes);
+        check_matmuls(/*is_end=*/false);
     } while (pass_barrier());
+    check_matmuls(/*is_end=*/true);
 }
 
 }  // namespace
@@ -155,7 +215,7 @@ void run_grid(dim3 grid, dim3 threads, std::size_t shared_bytes, const std::func
     blockDim = threads;
     block().threads = threads.x;
     block().body = &body;
-    block().shared.resize((shared_bytes + sizeof(double) - 1) / sizeof(double));
+    block().shared.resize(shared_bytes);
     std::mt19937_64 random(schedule_seed);
     for (const unsigned b : shuffled(grid.x * grid.y, random)) {
         blockIdx = dim3(b % grid.x, b / grid.x);
@@ -209,10 +269,11 @@ void wait_for_copies() {
     for (const Copy& copy : block().fiber().copies)
         if (copy.from != nullptr) std::memcpy(copy.to, copy.from, copy.bytes);
         else std::memset(copy.to, 0, copy.bytes);
+    if (!block().fiber().copies.empty()) block().fiber().matmuls.has_unshown_copies = true;
     block().fiber().copies.clear();
 }
 
-void* dynamic_shared_memory() { return block().shared.data(); }
+void* dynamic_shared_memory() { return block().shared.begin(); }
 
 namespace {
 
@@ -257,6 +318,117 @@ void load_tiles(const std::uint16_t* row, bool transposed, unsigned (&tiles)[4])
                               : rows[8 * t + g][2 * c] | unsigned{rows[8 * t + g][2 * c + 1]} << 16;
     wait_for_warp();
 }
+
+namespace {
+
+/// Ends the kernel: no exception may leave a fiber.
+void refuse(const std::string& rule) {
+    block().fault = rule;
+    wait(State::waits_for_warp);
+}
+
+/// A matrix of 64 columns of bf16 in shared memory as the PTX ISA's matrix descriptor gives it, with 128-byte swizzle.
+struct DescribedMatrix {
+    std::size_t start, between_groups;
+
+    explicit DescribedMatrix(std::uint64_t descriptor)
+        : start((descriptor & 0x3FFF) << 4), between_groups((descriptor >> 32 & 0x3FFF) << 4) {
+        if (descriptor >> 62 != 1 || (descriptor >> 49 & 7) != 0)
+            refuse("a matrix descriptor without 128-byte swizzle, or with a base offset");
+        if (start % 1024 >= 128 || start % 32 != 0)
+            refuse("a matrix whose pattern of 128-byte swizzle does not begin at a multiple of 1024 bytes");
+    }
+
+    /// Element (row, column), where rows have 128 bytes and groups of eight rows are between_groups apart.
+    float at(std::size_t row, std::size_t column) const {
+        const std::size_t plain = start + row / 8 * between_groups + row % 8 * 128 + column * 2,
+                          address = plain ^ (plain >> 7 & 7) << 4;
+        if (!block().shared.contains(address, 2)) refuse("a matmul reads outside of shared memory");
+        return of_bf16(block().shared.bf16_at(address));
+    }
+};
+
+/// Computes a lane's sums of one matmul. @param lanes  the same matmul as all lanes of its warp have begun it
+void multiply(const std::array<const GroupMatmul*, warp_lanes>& lanes, unsigned warp_of_group, unsigned lane, LaneSums& sums) {
+    constexpr std::size_t steps = 16;
+    const GroupMatmul& mine = *lanes[lane];
+    const DescribedMatrix b(mine.descriptor_b);
+    for (std::size_t i = 0; i < sums_of_lane; ++i) {
+        const std::size_t row = lane / 4 + 8 * (i % 4 / 2), column = i / 4 * 8 + lane % 4 * 2 + i % 2;
+        float sum = mine.accumulate ? sums[i] : 0;
+        for (std::size_t k = 0; k < steps; ++k) {
+            const float of_a = mine.has_registers ? half_of(lanes[row % 8 * 4 + k % 8 / 2]->a[row / 8 + 2 * (k / 8)], k % 2)
+                                                  : DescribedMatrix(mine.descriptor_a).at(16 * warp_of_group + row, k);
+            sum += of_a * (mine.transposed_b ? b.at(k, column) : b.at(column, k));
+        }
+        sums[i] = sum;
+    }
+}
+
+}  // namespace
+
+unsigned shared_address(const void* at) { return static_cast<unsigned>(block().shared.address_of(at)); }
+
+void show_to_matmuls() { block().fiber().matmuls.has_unshown_copies = false; }
+
+void begin_matmuls() {
+    block().fiber().matmuls.is_open = true;
+    meet_in_warp(0xFFFFFFFF, "wgmma.fence", 0);
+}
+
+void multiply_in_group(float* sums, const unsigned* a, std::uint64_t descriptor_a, std::uint64_t descriptor_b, bool transposed_b,
+                       bool accumulate) {
+    GroupMatmuls& mine = block().fiber().matmuls;
+    if (!mine.is_open) refuse("a matmul of a warpgroup without a fence before it");
+    for (unsigned t = 0; t < block().threads; ++t)
+        if (block().fibers[t].matmuls.has_unshown_copies) refuse("a matmul after copies without fence.proxy.async");
+    if (!mine.sums.contains(sums)) {
+        std::copy_n(sums, sums_of_lane, mine.sums[sums].begin());
+        std::fill_n(sums, sums_of_lane, of_bf16(0x7FC0));
+    }
+    GroupMatmul& one =
+        mine.begun.emplace_back(GroupMatmul{sums, a != nullptr, transposed_b, accumulate, {}, descriptor_a, descriptor_b});
+    if (a != nullptr) std::copy_n(a, one.a.size(), one.a.begin());
+    mine.is_committed = false;
+    ++mine.count;
+    meet_in_warp(0xFFFFFFFF, "wgmma.mma_async", 0);
+}
+
+void commit_matmuls() {
+    block().fiber().matmuls.is_committed = true;
+    block().fiber().matmuls.is_open = false;
+    meet_in_warp(0xFFFFFFFF, "wgmma.commit_group", 0);
+}
+
+void wait_for_matmuls() {
+    GroupMatmuls& mine = block().fiber().matmuls;
+    if (!mine.is_committed) refuse("a wait for matmuls that were not committed");
+    const auto all = pointers_in_warp("wgmma.wait_group", &mine);
+    const unsigned lane = block().running % warp_lanes;
+    for (std::size_t i = 0; i < mine.begun.size(); ++i) {
+        std::array<const GroupMatmul*, warp_lanes> lanes;
+        for (unsigned l = 0; l < warp_lanes; ++l) lanes[l] = &all[l]->begun[i];
+        multiply(lanes, block().running / warp_lanes % 4, lane, mine.sums[mine.begun[i].sums]);
+    }
+    wait_for_warp();
+    for (const auto& [to, sums] : mine.sums) std::copy(sums.begin(), sums.end(), to);
+    mine.begun.clear();
+    mine.sums.clear();
+}
+
+namespace {
+
+void check_matmuls(bool is_end) {
+    constexpr unsigned group = 128;
+    for (unsigned t = 0; t < block().threads; ++t) {
+        const GroupMatmuls& mine = block().fibers[t].matmuls;
+        require(mine.count == block().fibers[t / group * group].matmuls.count,
+                "warps of a warpgroup that do not begin the same matmuls");
+        require(!is_end || mine.begun.empty(), "a thread that ends before its matmuls");
+    }
+}
+
+}  // namespace
 
 }  // namespace cuda_emulator
 
@@ -306,8 +478,10 @@ cudaError_t cudaGetDevice(int* device) {
     return cudaSuccess;
 }
 
-cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr, int) {
-    *value = cuda_emulator::shared_memory_limit;
+cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int) {
+    *value = attribute == cudaDevAttrMaxSharedMemoryPerBlockOptin ? cuda_emulator::shared_memory_limit
+             : attribute == cudaDevAttrComputeCapabilityMajor     ? cuda_emulator::compute_capability / 10
+                                                                  : cuda_emulator::compute_capability % 10;
     return cudaSuccess;
 }
 

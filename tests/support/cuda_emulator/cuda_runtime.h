@@ -41,7 +41,7 @@ std::uint64_t exchange_in_warp(unsigned mask, const char* kind, std::uint64_t mi
 unsigned ballot_in_warp(unsigned mask, bool mine);
 void wait_for_warp();
 
-/// Returns the shared memory of the running block, aligned to 16 bytes and filled with NaNs when a block begins.
+/// Returns the shared memory of the running block, aligned to 16 bytes and no more, and filled with NaNs when a block begins.
 void* dynamic_shared_memory();
 
 /// The warp's matrix instructions (see kernels/cuda/tensor_cores.h), with the operands of one lane. All 32 lanes must call them.
@@ -51,6 +51,20 @@ void load_tiles(const std::uint16_t* row, bool transposed, unsigned (&tiles)[4])
 /// kernels/cuda/long_attention_rows.h: the copies of a thread are made when it waits for them. `from` null: zeros.
 void copy_async(void* to, const void* from, std::size_t bytes);
 void wait_for_copies();
+
+/// kernels/cuda/warpgroup.h, with the operands of one lane. Matmuls are made when their warp waits for them; until then their
+/// sums are NaN. All 32 lanes of a warp must call these functions, and all warps of a warpgroup as often as each other.
+/// @param sums 32 of them @param a in registers, or null: described by descriptor_a @param transposed_b whether columns of `b`
+/// are adjacent in memory, instead of steps along the sum
+void begin_matmuls();
+void multiply_in_group(float* sums, const unsigned* a, std::uint64_t descriptor_a, std::uint64_t descriptor_b, bool transposed_b,
+                       bool accumulate);
+void commit_matmuls();
+void wait_for_matmuls();
+/// Must be called between wait_for_copies() and a matmul that reads what was copied.
+void show_to_matmuls();
+/// Returns the address within shared memory.
+unsigned shared_address(const void* at);
 
 }  // namespace cuda_emulator
 
@@ -94,7 +108,11 @@ const char* cudaGetErrorString(cudaError_t error);
 cudaError_t cudaGetLastError();
 cudaError_t cudaPeekAtLastError();
 cudaError_t cudaGetDevice(int* device);
-enum cudaDeviceAttr { cudaDevAttrMaxSharedMemoryPerBlockOptin };
+enum cudaDeviceAttr {
+    cudaDevAttrMaxSharedMemoryPerBlockOptin,
+    cudaDevAttrComputeCapabilityMajor,
+    cudaDevAttrComputeCapabilityMinor
+};
 cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int device);
 enum cudaFuncAttribute { cudaFuncAttributeMaxDynamicSharedMemorySize };
 /// Fails above cuda_emulator::shared_memory_limit.
@@ -111,6 +129,8 @@ namespace cuda_emulator {
 
 /// The most shared memory of a block: 227 KiB on H100, 163 KiB on A100, 99 KiB on GeForce RTX 30 to 50, A10 and L40S.
 inline int shared_memory_limit = 227 * 1024;
+/// Ten times the major number plus the minor one.
+inline int compute_capability = 90;
 /// Whether every launch fails, as where the module has no code for the GPU.
 inline bool launches_fail = false;
 
@@ -121,6 +141,18 @@ public:
     ~SharedMemoryOf() { shared_memory_limit = before_; }
     SharedMemoryOf(const SharedMemoryOf&) = delete;
     SharedMemoryOf& operator=(const SharedMemoryOf&) = delete;
+
+private:
+    int before_;
+};
+
+/// Sets compute_capability while it lives.
+class CapabilityOf {
+public:
+    explicit CapabilityOf(int capability) : before_(std::exchange(compute_capability, capability)) {}
+    ~CapabilityOf() { compute_capability = before_; }
+    CapabilityOf(const CapabilityOf&) = delete;
+    CapabilityOf& operator=(const CapabilityOf&) = delete;
 
 private:
     int before_;

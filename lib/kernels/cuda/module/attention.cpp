@@ -18,7 +18,7 @@
 #include "kernels/cuda/column_sums.h"
 #include "kernels/cuda/host_values.h"
 #include "kernels/cuda/launch.h"
-#include "kernels/cuda/module/flash_attention.h"
+#include "kernels/cuda/module/other_attention.h"
 #include "kernels/cuda/own_attention.h"
 #include "kernels/cuda/tensors.h"
 #include "kernels/interface/implementations.h"
@@ -210,6 +210,20 @@ at::Tensor attention_backward(const at::Tensor& d_context_TH, const at::Tensor& 
                               const AttentionResult& forward, const Attention& shape, const at::Tensor& d_bias_3H) {
     return backward_by(attention_kernels(attention_size(qkv_T3H, shape)), d_context_TH, qkv_T3H, bias_3H, forward, shape,
                        d_bias_3H);
+}
+
+AttentionResult warpgroup_attention(const at::Tensor& qkv_T3H, const at::Tensor& bias_3H, const Attention& shape) {
+    const AttentionKernels kernels = attention_kernels(attention_size(qkv_T3H, shape));
+    return kernels == AttentionKernels::long_sequences ? own_attention_of_warpgroups(qkv_T3H, bias_3H, shape)
+                                                       : forward_by(kernels, qkv_T3H, bias_3H, shape);
+}
+
+at::Tensor warpgroup_attention_backward(const at::Tensor& d_context_TH, const at::Tensor& qkv_T3H, const at::Tensor& bias_3H,
+                                        const AttentionResult& forward, const Attention& shape, const at::Tensor& d_bias_3H) {
+    const AttentionKernels kernels = attention_kernels(attention_size(qkv_T3H, shape));
+    return kernels == AttentionKernels::long_sequences
+               ? own_attention_of_warpgroups_backward(d_context_TH, qkv_T3H, bias_3H, forward, shape, d_bias_3H)
+               : backward_by(kernels, d_context_TH, qkv_T3H, bias_3H, forward, shape, d_bias_3H);
 }
 
 AttentionResult flash_attention(const at::Tensor& qkv_T3H, const at::Tensor& bias_3H, const Attention& shape) {

@@ -2,7 +2,7 @@
 #include <ATen/cuda/CUDAContext.h>
 
 #include "kernels/cuda/empty_kernel.h"
-#include "kernels/cuda/module/flash_attention.h"
+#include "kernels/cuda/module/other_attention.h"
 #include "kernels/cuda/tensors.h"
 #include "kernels/interface/cuda_module.h"
 #include "kernels/interface/implementations.h"
@@ -20,11 +20,18 @@ KernelSet with_flash_attention(FunctionTable table) {
     return {"flash attention", table, &optimizer_kernels(), {}, flash_counts_dropout};
 }
 
+/// Attention of long sequences by the matrix instructions of warpgroups.
+KernelSet with_warpgroups(FunctionTable table) {
+    table.attention = warpgroup_attention;
+    table.attention_backward = warpgroup_attention_backward;
+    return {kernels_of_warpgroups, table, &optimizer_kernels(), {}, attention_counts_dropout, /*only_if_asked=*/true};
+}
+
 CudaModule make_module() {
     return {functions(),
             &optimizer_kernels(),
             attention_counts_dropout,
-            {with_flash_attention(functions())},
+            {with_flash_attention(functions()), with_warpgroups(functions())},
             [](std::size_t shared_bytes) { launch_empty_kernel(shared_bytes, current_stream()); }};
 }
 
