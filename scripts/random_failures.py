@@ -111,6 +111,7 @@ def fail_once(options, number, duration, expected):
     draw = random.Random(options.seed * 1_000_003 + number)
     kind, rank, moment = draw.choice(KINDS), draw.randrange(options.ranks), draw.uniform(0, duration)
     name = f"failure{number}"
+    shutil.rmtree(options.output / name, ignore_errors=True)  # of this script, killed in the middle: the run would continue there
     run = Run(options, options.output, name)
     others = [other for other in range(options.ranks) if other != rank]
     time.sleep(moment)
