@@ -1,6 +1,6 @@
 #include "parallel/answering_store.h"
 
-#include <algorithm>
+#include <chrono>
 
 #include "core/error.h"
 #include "core/threads/answer_within.h"
@@ -10,8 +10,7 @@ namespace bertpretrain {
 /// @param question must own what it uses: its thread may wait for ever
 template <typename Question>
 auto AnsweringStore::ask(std::chrono::milliseconds timeout, Question question) {
-    // The store's own time limit comes first: its message says more.
-    const auto limit = timeout + std::min<std::chrono::milliseconds>(timeout, std::chrono::seconds(5));
+    const auto limit = with_grace(timeout);
     if (auto answer = answer_within(*worker_, limit, std::move(question))) return answer->get();
     throw DistributedError(concat("the store has not answered for ",
                                   std::chrono::duration_cast<std::chrono::seconds>(limit).count(),

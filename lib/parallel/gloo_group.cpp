@@ -52,11 +52,11 @@ std::vector<int> sockets_of(const std::function<void()>& make) {
 using Gloo = c10::intrusive_ptr<c10d::ProcessGroupGloo>;
 
 /// Connects to all ranks. Gloo waits five times the timeout for a peer that has published its address and is gone then.
-/// @throws DistributedError when it takes longer than the timeout and 5 s, or twice the timeout
+/// @throws DistributedError when it takes longer than with_grace(timeout)
 Gloo connected(const c10::intrusive_ptr<c10d::Store>& store, std::int64_t rank, std::int64_t size,
                const c10::intrusive_ptr<Options>& options, std::chrono::milliseconds timeout) {
     DetachedWorker worker(0);
-    const auto limit = timeout + std::min<std::chrono::milliseconds>(timeout, std::chrono::seconds(5));
+    const auto limit = with_grace(timeout);
     auto answer = answer_within(worker, limit, [=] {
         return c10::make_intrusive<c10d::ProcessGroupGloo>(store, static_cast<int>(rank), static_cast<int>(size), options);
     });

@@ -104,7 +104,8 @@ TEST_CASE("a rank that has published its address and is gone keeps the others no
           "[system]") {
     constexpr auto timeout = std::chrono::seconds(1);  // Gloo itself would wait for five times as long
     std::string message;
-    // Of two ranks, that with the lower port connects to the other: about every second time it is not the one that is gone.
+    // Their ports decide which of two ranks connects to the other. Only the rank that is connected to waits, here about every
+    // second time.
     for (int attempt = 0; attempt < 60 && message.empty(); ++attempt) {
         const MeetingPlace place = MeetingPlace::in_this_process();
         const auto options = c10d::ProcessGroupGloo::Options::create(timeout);  // its socket goes on accepting

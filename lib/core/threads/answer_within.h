@@ -1,6 +1,7 @@
 #pragma once
 // A question to something that may never answer.
 
+#include <algorithm>
 #include <chrono>
 #include <future>
 #include <memory>
@@ -10,6 +11,12 @@
 #include "core/threads/detached_worker.h"
 
 namespace bertpretrain {
+
+/// Returns when to give up what has a time limit of its own that it may not keep: 5 s after it, or as long again if it is
+/// shorter. So its own limit comes first, whose message says more.
+inline std::chrono::milliseconds with_grace(std::chrono::milliseconds timeout) {
+    return timeout + std::min<std::chrono::milliseconds>(timeout, std::chrono::seconds(5));
+}
 
 /// Runs question() on the worker's thread.
 /// @param question must own what it uses: its thread may wait for ever
