@@ -134,29 +134,20 @@ inline int compute_capability = 90;
 /// Whether every launch fails, as where the module has no code for the GPU.
 inline bool launches_fail = false;
 
-/// Sets shared_memory_limit while it lives.
-class SharedMemoryOf {
+/// Changes a variable while it lives.
+template <auto variable>
+class Changed {
 public:
-    explicit SharedMemoryOf(int bytes) : before_(std::exchange(shared_memory_limit, bytes)) {}
-    ~SharedMemoryOf() { shared_memory_limit = before_; }
-    SharedMemoryOf(const SharedMemoryOf&) = delete;
-    SharedMemoryOf& operator=(const SharedMemoryOf&) = delete;
+    explicit Changed(int value) : before_(std::exchange(*variable, value)) {}
+    ~Changed() { *variable = before_; }
+    Changed(const Changed&) = delete;
+    Changed& operator=(const Changed&) = delete;
 
 private:
     int before_;
 };
-
-/// Sets compute_capability while it lives.
-class CapabilityOf {
-public:
-    explicit CapabilityOf(int capability) : before_(std::exchange(compute_capability, capability)) {}
-    ~CapabilityOf() { compute_capability = before_; }
-    CapabilityOf(const CapabilityOf&) = delete;
-    CapabilityOf& operator=(const CapabilityOf&) = delete;
-
-private:
-    int before_;
-};
+using SharedMemoryOf = Changed<&shared_memory_limit>;
+using CapabilityOf = Changed<&compute_capability>;
 
 /// Lets every launch fail while it lives.
 class FailingLaunches {
