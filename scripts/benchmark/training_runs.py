@@ -80,8 +80,8 @@ class SideFailed(SystemExit):
 
 
 def run_ours(config, folder, steps, threads, options=(), environment=None, limit=float("inf"), trainer=None):
-    """Trains until `steps` steps after the first WARM_UP are logged, then kills the run. Returns their seconds and records, and the
-    peak resident memory. Runs `trainer` instead of this build's program if it is given. Raises SideFailed if the run ends by itself,
+    """Trains until `steps` steps after the first WARM_UP are logged, then kills the run. Returns their seconds and records, the peak
+    resident memory, and what the run wrote to standard error. Runs `trainer` instead of this build's program if it is given. Raises SideFailed if the run ends by itself,
     or takes longer than `limit` seconds."""
     output, begin = pathlib.Path(tempfile.mkdtemp(dir=folder)), time.monotonic()
     environment = program_environment(OMP_NUM_THREADS=str(threads), **(environment or {}))
@@ -102,4 +102,5 @@ def run_ours(config, folder, steps, threads, options=(), environment=None, limit
         process.kill()
         process.wait()
     records = [json.loads(line) for line in lines[WARM_UP:steps + WARM_UP]]
-    return {"seconds": [record["step_seconds"] for record in records], "peak_bytes": peak, "records": records}
+    return {"seconds": [record["step_seconds"] for record in records], "peak_bytes": peak, "records": records,
+            "log": log.read_text()}

@@ -110,7 +110,7 @@ std::vector<Part> bert_parts(const StepShape& shape) {
          "embeddings"},
     };
     for (Part& part : warpgroup_parts(
-             shape.device, attention_flops, [o](const FunctionTable& table, std::size_t i) { table.attention(o->sets[i].qkv_T3H, o->bias_3H, o->attention_shape()); },
+             shape, attention_flops, [o](const FunctionTable& table, std::size_t i) { table.attention(o->sets[i].qkv_T3H, o->bias_3H, o->attention_shape()); },
              [o](const FunctionTable& table, std::size_t i) { table.attention_backward(o->sets[i].normed_TH, o->sets[i].qkv_T3H, o->bias_3H, o->sets[i].attended, o->attention_shape(),
                                      o->d_bias_3H); }))
         parts.push_back(std::move(part));

@@ -109,7 +109,7 @@ std::vector<Part> modern_parts(const StepShape& shape) {
          "embeddings"},
     };
     for (Part& part : warpgroup_parts(
-             shape.device, of_global, [o](const FunctionTable& table, std::size_t i) { table.attention(o->sets[i].qkv_T3H, {}, o->attention_shape(0)); },
+             shape, of_global, [o](const FunctionTable& table, std::size_t i) { table.attention(o->sets[i].qkv_T3H, {}, o->attention_shape(0)); },
              [o](const FunctionTable& table, std::size_t i) { table.attention_backward(o->sets[i].normed_TH, o->sets[i].qkv_T3H, {}, o->sets[i].global, o->attention_shape(0), {}); }))
         parts.push_back(std::move(part));
     return parts;

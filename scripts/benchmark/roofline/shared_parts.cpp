@@ -75,8 +75,10 @@ std::vector<Part> shared_parts(const StepShape& s) {
     };
 }
 
-std::vector<Part> warpgroup_parts(at::Device device, double forward_flops, const AttentionOf& forward, const AttentionOf& backward) {
-    for (const KernelSet& set : available_kernels(device, {kernels_of_warpgroups})) {
+std::vector<Part> warpgroup_parts(const StepShape& shape, double forward_flops, const AttentionOf& forward, const AttentionOf& backward) {
+    constexpr std::int64_t longest_of_others = 128;
+    if (shape.length <= longest_of_others) return {};
+    for (const KernelSet& set : available_kernels(shape.device, {kernels_of_warpgroups})) {
         if (set.name != kernels_of_warpgroups) continue;
         try {
             forward(set.functions, 0);

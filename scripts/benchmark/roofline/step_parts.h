@@ -44,8 +44,9 @@ std::vector<Part> shared_parts(const StepShape& shape);
 
 /// Attention by one kernel set: a forward, or a backward.
 using AttentionOf = std::function<void(const FunctionTable&, std::size_t set)>;
-/// Returns the attention of Hopper's warpgroups, of which a step has none unless it asks for them; nothing on other devices.
-std::vector<Part> warpgroup_parts(at::Device device, double forward_flops, const AttentionOf& forward, const AttentionOf& backward);
+/// Returns the attention of Hopper's warpgroups, of which a step has none unless it asks for them;
+/// nothing on other devices, and at lengths that they leave to the usual kernels.
+std::vector<Part> warpgroup_parts(const StepShape& shape, double forward_flops, const AttentionOf& forward, const AttentionOf& backward);
 
 /// A matmul on the CPU, with the same operands by the program, by torch's mm alone (oneDNN), and by MKL's bf16 x bf16 -> fp32.
 struct MatmulCandidates {
