@@ -255,9 +255,8 @@ struct TrainingConfig {
               "The kernels that a GPU uses. auto: each start compares all kernels with plain ATen on that GPU; the run's first "
               "start picks the fastest correct ones, and resumes keep them. reference: plain ATen, which is slower. fused: this "
               "program's own kernels even where others are faster; the start fails if one is wrong. warpgroup: for an H100 or "
-              "H200, "
-              "as auto, with other kernels for attention beyond 128 tokens and heads of 64; they have passed an emulator's tests "
-              "and have not yet run on a GPU.",
+              "H200; the first correct kernels, untimed, and for attention beyond 128 tokens with heads of 64 those that use "
+              "its own matrix instructions. These have passed an emulator's tests and have not yet run on a GPU.",
               Resume::may_change);
         field("seed", self.seed, any, "Seed of initial weights, sample order and dropout.");
         field("dropout_seed", self.dropout_seed, at_least(0), "Seed of dropout alone. auto: training.seed.");
