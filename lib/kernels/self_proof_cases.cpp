@@ -210,6 +210,7 @@ ProofComputation weight_gradient(ProofInputs in) {
 constexpr std::int64_t fp8_multiple = 16;  // of what a sum in fp8 runs over
 /// Errors of sums in fp8: where tensor cores may drop bits, and where they may not.
 constexpr double fast_fp8_bound = 2e-2, fp8_bound = 1e-3;
+constexpr double fp8_norm_bound = 1e-2;  // a few elements are rounded to the next number
 
 /// A scale of 8, with which normal numbers use all binades.
 Quantizer fp8_quantizer(const ProofInputs& in, at::ScalarType type) { return {type, in.zeros({}) + 8, in.zeros({})}; }
@@ -227,6 +228,31 @@ ProofComputation fp8_operands(ProofInputs in) {
             results.push_back({"the largest magnitude", by.largest_1, 0});
         }
         return results;
+    };
+}
+
+/// A norm whose output and input gradient are rounded to fp8, by itself or afterwards.
+ProofComputation norm_in_fp8(ProofInputs in) {
+    const std::int64_t T = in.tokens() / fp8_multiple * fp8_multiple, H = in.shape.hidden;
+    const at::Tensor out = in.normal({T, H}, at::kBFloat16), d_normed = in.normal({T, H}, at::kBFloat16),
+                     residual = in.normal({T, H}, in.shape.residual_dtype), d_sum = in.normal({T, H}, in.shape.residual_dtype);
+    const NormParameters parameters{in.normal({H}) + 1, in.normal({H})};
+    const Dropout dropout = in.dropout(dropout_probability, Purpose::hidden_dropout);
+    const RowKeys rows{in.rows().sample_T.narrow(0, 0, T), in.rows().position_T.narrow(0, 0, T)};
+    return [=](const KernelSet& set) -> Results {
+        const Quantizer by = fp8_quantizer(in, at::kFloat8_e4m3fn), d_by = fp8_quantizer(in, at::kFloat8_e5m2);
+        const NormResult forward = set.functions.dropout_residual_norm(
+            {out, {}, residual, parameters, 1e-12, dropout, rows, at::kBFloat16, false, in.shape.residual_dtype, by});
+        const NormGradients gradients = set.functions.dropout_residual_norm_backward(
+            {d_normed, {}, d_sum, forward, parameters, dropout, rows, at::kBFloat16, {in.zeros({H}), in.zeros({H})}, {}, d_by});
+        const Fp8Operand y = forward.normed_fp8.defined() ? forward.normed_fp8 : set.functions.quantize({forward.normed_TH}, by),
+                         dx = gradients.out_fp8.defined() ? gradients.out_fp8 : set.functions.quantize({gradients.out_TH}, d_by);
+        return {{"the output's rows", y.rows_TC.to(at::kFloat), fp8_norm_bound},
+                {"the output's columns", y.columns_CT.to(at::kFloat), fp8_norm_bound},
+                {"the output's largest magnitude", by.largest_1, bf16_bound},
+                {"the rows of the gradient of the input", dx.rows_TC.to(at::kFloat), fp8_norm_bound},
+                {"the columns of the gradient of the input", dx.columns_CT.to(at::kFloat), fp8_norm_bound},
+                {"the largest magnitude of the gradient of the input", d_by.largest_1, bf16_bound}};
     };
 }
 
@@ -314,8 +340,10 @@ ProofOperation attention_operation() {
 std::vector<ProofOperation> all_operations() {
     using Table = FunctionTable;
     std::vector<ProofOperation> all;
+    ProofCase fp8_norm = a_case("in fp8", norm_in_fp8), in_fp8 = a_case("", fp8_operands), fp8_matmul = a_case("", fp8_gemm);
+    fp8_norm.is_of = in_fp8.is_of = fp8_matmul.is_of = [](const ProofShape& shape) { return shape.fp8_matmuls; };
     all.push_back(functions<&Table::dropout_residual_norm, &Table::dropout_residual_norm_backward>(
-        "dropout + residual + LayerNorm", {a_case("", norm, true), a_case("without input", norm, false)}));
+        "dropout + residual + LayerNorm", {a_case("", norm, true), a_case("without input", norm, false), fp8_norm}));
     all.push_back(functions<&Table::dropout_rows>("dropout", {a_case("", dropout_rows)}));
     all.push_back(functions<&Table::bias_activation, &Table::bias_activation_backward>("bias + GELU", {a_case("", activation)}));
     ProofCase gated = a_case("", gated_activation), rotary = a_case("", rotation);
@@ -330,8 +358,6 @@ std::vector<ProofOperation> all_operations() {
     all.push_back(functions<&Table::add_parts>("sum over ranks", {a_case("", parts)}));
     all.push_back(matmul_function<&MatmulFunctions::gemm>("matmul", a_case("", matmul)));
     all.push_back(matmul_function<&MatmulFunctions::add_weight_gradient>("matmul, weight gradient", a_case("", weight_gradient)));
-    ProofCase in_fp8 = a_case("", fp8_operands), fp8_matmul = a_case("", fp8_gemm);
-    in_fp8.is_of = fp8_matmul.is_of = [](const ProofShape& shape) { return shape.fp8_matmuls; };
     all.push_back(functions<&Table::quantize>("rounding to fp8", {in_fp8}));
     all.push_back(matmul_function<&MatmulFunctions::fp8_gemm>("matmul in fp8", fp8_matmul));
     all.push_back({"optimizer",

@@ -11,7 +11,8 @@ namespace bertpretrain {
 
 MatmulOperand LayerMatmuls::operand(LayerLinear linear, LinearRole role, const OperandSource& source) const {
     if (are_fp8()) {
-        MatmulOperand operand{{}, quantize(source, scales_->quantizer(layer_, linear, role))};
+        MatmulOperand operand{
+            {}, source.rounded.defined() ? source.rounded : quantize(source, scales_->quantizer(layer_, linear, role))};
         operand.fp8.inverse_scale_1 = scales_->inverse_scale(layer_, linear, role);
         return operand;
     }

@@ -2,6 +2,7 @@
 // The matmuls of an encoder layer's Linears, in the compute dtype or in fp8.
 
 #include <array>
+#include <optional>
 
 #include <ATen/core/Tensor.h>
 
@@ -31,6 +32,16 @@ public:
     LayerMatmuls of_rows_after_attention(bool all) const { return {all ? scales_ : nullptr, layer_}; }
 
     bool are_fp8() const { return scales_ != nullptr && scales_->ready(); }
+
+    /// Returns how the kernel that computes an operand may round it; nothing if the matmuls are not in fp8.
+    std::optional<Quantizer> quantizer(LayerLinear linear, LinearRole role) const {
+        return are_fp8() ? std::optional(scales_->quantizer(layer_, linear, role)) : std::nullopt;
+    }
+    /// The same of the next layer's input; nothing if this is the last of `layers`.
+    std::optional<Quantizer> next_input(std::int64_t layers) const {
+        return layer_ + 1 < layers ? LayerMatmuls(scales_, layer_ + 1).quantizer(LayerLinear::qkv, LinearRole::input)
+                                   : std::nullopt;
+    }
 
     /// Returns y_TO = x_TI W_OI^T, and keeps what the backward needs.
     at::Tensor forward(LayerLinear linear, const OperandSource& x_TI, const at::Tensor& weight_OI, LayerOperands& kept) const;

@@ -26,8 +26,13 @@ inline std::size_t feed_forward_stage(std::size_t layers, std::size_t layer) { r
 
 /// The hidden states between layers.
 struct HiddenState {
-    at::Tensor normed_TH;  ///< compute dtype: input of the next matmul
-    Residual residual;     ///< residual input of the next sublayer; may be undefined before layer 0
+    at::Tensor normed_TH;     ///< compute dtype: input of the next matmul
+    Residual residual;        ///< residual input of the next sublayer; may be undefined before layer 0
+    Fp8Operand normed_fp8{};  ///< that input in fp8, if what computed it has rounded it; normed_TH is then undefined
+
+    /// The next matmul's operand.
+    OperandSource normed() const { return {.x_TC = normed_TH, .rounded = normed_fp8}; }
+    void forget_normed() { normed_TH.reset(), normed_fp8 = {}; }
 };
 
 /// Gradients of a HiddenState. Before the last layer's backward only `normed` is defined.

@@ -175,3 +175,109 @@ TEST_CASE("on CUDA a residual that is a LayerNorm is recomputed to rounding") {
         CHECK(same_bits(residual.select(rows_R).fp32(), normed.normed_fp32_TH.index_select(0, rows_R)));
     }
 }
+
+namespace {
+
+Quantizer quantizer_of(at::ScalarType type) { return {type, at::full({}, 16.0), at::full({}, 0.01F)}; }
+
+/// Checks that an operand has the bits of its rows, rounded after they were written in bf16.
+void check_rounded(const Fp8Operand& ours, const Quantizer& by, const at::Tensor& rows_TH) {
+    const Quantizer right_by = quantizer_of(by.type);
+    const Fp8Operand right = reference::quantize({rows_TH}, right_by);
+    REQUIRE(ours.defined());
+    CHECK(ours.rows_TC.scalar_type() == by.type);
+    CHECK(at::equal(ours.rows_TC.view(at::kByte), right.rows_TC.view(at::kByte)));
+    CHECK(at::equal(ours.columns_CT.view(at::kByte), right.columns_CT.view(at::kByte)));
+    CHECK(same_bits(by.largest_1, right_by.largest_1));
+}
+
+/// Checks both directions, in two orders of threads.
+void check_fp8(const Inputs& in, const Ragged& batch, NormKind kind, bool is_post_ln) {
+    CAPTURE(in.residual_dtype, batch.tokens(), in.norm.weight_H.size(0), is_post_ln);
+    NormArguments arguments{in.out_TH,       in.bias_H,  in.residual_TH, in.norm, eps,
+                            dropout_of(0.1), batch.rows, at::kBFloat16,  false,   in.residual_dtype};
+    arguments.norm.kind = kind;
+    const NormResult plain = cuda::dropout_residual_norm(arguments);
+    const auto forward = in_two_orders([&] {
+        arguments.quantizer = quantizer_of(at::kFloat8_e4m3fn);
+        return std::pair{cuda::dropout_residual_norm(arguments), *arguments.quantizer};
+    });
+    for (const auto& [ours, by] : {forward.first, forward.second}) {
+        CHECK_FALSE(ours.normed_TH.defined());
+        CHECK(same_bits(ours.sum_TH, plain.sum_TH));
+        CHECK(same_bits(ours.mean_T, plain.mean_T));
+        CHECK(same_bits(ours.rstd_T, plain.rstd_T));
+        check_rounded(ours.normed_fp8, by, plain.normed_TH);
+    }
+
+    const auto backward = [&](const std::optional<Quantizer>& by) {
+        const NormParameters d_norm{at::ones_like(in.norm.weight_H), at::ones_like(in.norm.bias_H)};
+        NormBackwardArguments of{in.d_normed_TH,
+                                 is_post_ln ? in.d_residual_TH : at::Tensor(),
+                                 is_post_ln ? at::Tensor() : in.d_sum_TH,
+                                 plain,
+                                 arguments.norm,
+                                 arguments.dropout,
+                                 batch.rows,
+                                 at::kBFloat16,
+                                 d_norm,
+                                 at::ones_like(in.bias_H),
+                                 by};
+        return std::tuple{cuda::dropout_residual_norm_backward(of), of.d_norm.weight_H, of.d_norm.bias_H, of.d_bias_H, by};
+    };
+    const auto right = backward(std::nullopt);
+    const auto ours = in_two_orders([&] { return backward(quantizer_of(at::kFloat8_e5m2)); });
+    for (const auto& each : {ours.first, ours.second}) {
+        CHECK_FALSE(std::get<0>(each).out_TH.defined());
+        CHECK(same_bits(std::get<0>(each).sum_TH, std::get<0>(right).sum_TH));
+        CHECK(same_bits(std::get<1>(each), std::get<1>(right)));
+        CHECK(same_bits(std::get<2>(each), std::get<2>(right)));
+        CHECK(same_bits(std::get<3>(each), std::get<3>(right)));
+        check_rounded(std::get<0>(each).out_fp8, *std::get<4>(each), std::get<0>(right).out_TH);
+    }
+}
+
+}  // namespace
+
+TEST_CASE("on CUDA a norm rounds its output and the gradient of its input to fp8 as it computes them, to the bit", "[system]") {
+    for (const at::ScalarType residual_dtype : {at::kFloat, at::kBFloat16})
+        for (const auto& [T, H] : std::vector<std::pair<std::int64_t, std::int64_t>>{
+                 {4, 4}, {16, 100}, {20, 256}, {36, 260}, {12, 768}, {132, 136}, {48, 1024}, {20, 1600}, {4, 4096}})
+            for (const bool is_post_ln : {false, true})
+                check_fp8(Inputs(T, H, at::kBFloat16, residual_dtype), ragged({T - 1, 1}),
+                          is_post_ln ? NormKind::layer : NormKind::rms, is_post_ln);
+    // Chunks of nine rows, which begin and end within words of the transpose.
+    check_fp8(Inputs(8196, 8, at::kBFloat16), ragged({8196}), NormKind::layer, false);
+}
+
+TEST_CASE("on CUDA a norm keeps NaN in fp8, as the largest magnitude") {
+    Inputs in(8, 64, at::kBFloat16);
+    in.out_TH[3][5] = NAN;
+    NormArguments arguments{in.out_TH, in.bias_H, in.residual_TH, in.norm, eps, {}, {}, at::kBFloat16};
+    arguments.quantizer = quantizer_of(at::kFloat8_e4m3fn);
+    const Fp8Operand operand = cuda::dropout_residual_norm(arguments).normed_fp8;
+    CHECK(operand.rows_TC.to(at::kFloat).isnan().sum(1).ne(0).sum().item<std::int64_t>() == 1);
+    CHECK(at::equal(operand.columns_CT.to(at::kFloat).isnan(), operand.rows_TC.to(at::kFloat).isnan().t()));
+    CHECK(std::isnan(arguments.quantizer->largest_1.item<float>()));
+}
+
+TEST_CASE("on CUDA a norm leaves to others to round what it has no kernel for") {
+    const auto is_left = [](const Inputs& in, const Ragged& batch, at::ScalarType compute_dtype, bool swapped) {
+        const at::ScalarType forward_type = swapped ? at::kFloat8_e5m2 : at::kFloat8_e4m3fn,
+                             backward_type = swapped ? at::kFloat8_e4m3fn : at::kFloat8_e5m2;
+        NormArguments arguments{in.out_TH, in.bias_H,  in.residual_TH, in.norm, eps,
+                                {},        batch.rows, compute_dtype,  false,   in.residual_dtype};
+        arguments.quantizer = quantizer_of(forward_type);
+        const NormResult normed = cuda::dropout_residual_norm(arguments);
+        const NormParameters d_norm{at::ones_like(in.norm.weight_H), at::ones_like(in.norm.bias_H)};
+        const NormGradients gradients = cuda::dropout_residual_norm_backward(
+            {in.d_normed_TH, {}, {}, normed, in.norm, {}, batch.rows, compute_dtype, d_norm, {}, quantizer_of(backward_type)});
+        return normed.normed_TH.defined() && !normed.normed_fp8.defined() && gradients.out_TH.defined() &&
+               !gradients.out_fp8.defined();
+    };
+    CHECK(is_left(Inputs(5, 8, at::kBFloat16), ragged({5}), at::kBFloat16, false));
+    CHECK(is_left(Inputs(8, 6, at::kBFloat16), ragged({8}), at::kBFloat16, false));
+    CHECK(is_left(Inputs(8, 8, at::kFloat), ragged({8}), at::kFloat, false));
+    CHECK(is_left(Inputs(8, 8, at::kBFloat16), ragged({8}), at::kBFloat16, true));
+    CHECK_FALSE(is_left(Inputs(8, 8, at::kBFloat16), ragged({8}), at::kBFloat16, false));
+}

@@ -32,6 +32,7 @@ KernelSet emulated_kernels() {
     set.functions.dropout_rows = cuda::dropout_rows;
     set.functions.bias_activation = cuda::bias_activation;
     set.functions.bias_activation_backward = cuda::bias_activation_backward;
+    set.functions.quantize = cuda::quantize;
     set.functions.embedding_sum = cuda::embedding_sum;
     set.functions.embedding_backward = cuda::embedding_backward;
     set.functions.softmax_cross_entropy = cuda::softmax_cross_entropy;
@@ -54,6 +55,23 @@ TEST_CASE("the module's kernels pass the self-proof, in both types and at aligne
             CHECK(proof.rows.size() == 2 * 8);
             for (const ProofRow& row : proof.rows) CHECK((row.verdict == Verdict::correct));
         }
+}
+
+TEST_CASE("for a run in fp8, the self-proof shows that the module's norms round to fp8 as they compute", "[system]") {
+    KernelSet wrong = emulated_kernels();
+    wrong.name = "wrong";
+    wrong.functions.dropout_residual_norm = [](const NormArguments& arguments) {
+        NormResult result = cuda::dropout_residual_norm(arguments);
+        if (result.normed_fp8.defined()) result.normed_fp8.columns_CT.view(at::kByte).select(0, 0).zero_();
+        return result;
+    };
+    ProofShape shape{256, 512, 4, 301, 40};
+    shape.fp8_matmuls = true;
+    const Proof proof = prove_kernels(at::kCPU, {emulated_kernels(), wrong, reference_kernels()}, {shape, false, {}});
+    INFO(proof_table(proof.rows));
+    CHECK(proof.is_correct("dropout + residual + LayerNorm", "cuda"));
+    CHECK_FALSE(proof.is_correct("dropout + residual + LayerNorm", "wrong"));
+    CHECK(proof.is_correct("rounding to fp8", "cuda"));
 }
 
 TEST_CASE("with 99 KiB of shared memory, the module's kernels pass the self-proof with heads of 64", "[system]") {

@@ -1,6 +1,7 @@
 // Models whose layers' matmuls have operands in fp8, on the CPU, which emulates them.
 #include <cmath>
 
+#include "kernels/kernels_in_use.h"
 #include "model/fp8_scales.h"
 #include "model/small_model.h"
 
@@ -26,6 +27,37 @@ at::Tensor measure(const OwnedModel& model, const MicroBatch& batch) {
     model.parameters.gradients().zero_();
     return sums;
 }
+
+/// The usual kernels, but norms round to fp8 themselves what they may round, as those of a GPU do.
+struct RoundingNorms {
+    static inline FunctionTable usual;
+    static inline std::int64_t rounded = 0;  ///< operands
+
+    RoundingNorms() {
+        KernelSet set = kernels_for(at::kCPU);
+        usual = set.functions;
+        set.functions.dropout_residual_norm = [](const NormArguments& arguments) {
+            NormResult result = usual.dropout_residual_norm(arguments);
+            if (arguments.quantizer) round(result.normed_TH, *arguments.quantizer, result.normed_fp8);
+            return result;
+        };
+        set.functions.dropout_residual_norm_backward = [](const NormBackwardArguments& arguments) {
+            NormGradients gradients = usual.dropout_residual_norm_backward(arguments);
+            if (arguments.quantizer) round(gradients.out_TH, *arguments.quantizer, gradients.out_fp8);
+            return gradients;
+        };
+        use_kernels(at::kCPU, set);
+    }
+    RoundingNorms(const RoundingNorms&) = delete;
+    RoundingNorms& operator=(const RoundingNorms&) = delete;
+    ~RoundingNorms() { use_usual_kernels(at::kCPU); }
+
+    static void round(at::Tensor& rows_TH, const Quantizer& by, Fp8Operand& operand) {
+        operand = usual.quantize({rows_TH}, by);
+        rows_TH.reset();
+        ++rounded;
+    }
+};
 
 }  // namespace
 
@@ -66,6 +98,29 @@ TEST_CASE("in fp8 activation checkpointing changes no bit, and neither does a se
         CHECK(same_bits(again.parameters.gradients(), kept.parameters.gradients()));
         CHECK(kept->fp8_scales()->word() == again->fp8_scales()->word());
     }
+}
+
+TEST_CASE("norms that round the next matmul's operand to fp8 themselves change no bit") {
+    for (const auto& [name, config] : odd_models())
+        for (const bool checkpointing : {false, true}) {
+            CAPTURE(name, checkpointing);
+            const MicroBatch batch = random_batch(config, some_lengths);
+            const OwnedModel right = fp8_model(config, checkpointing), ours = fp8_model(config, checkpointing);
+            measure(right, batch);
+            const at::Tensor sums = sums_of(right, batch, mean_over(batch)).tensor();
+
+            const RoundingNorms norms;
+            norms.rounded = 0;
+            measure(ours, batch);
+            CHECK(norms.rounded == 0);  // the first step is in bf16
+            CHECK(same_bits(sums_of(ours, batch, mean_over(batch)).tensor(), sums));
+            CHECK(same_bits(ours.parameters.gradients(), right.parameters.gradients()));
+            CHECK(ours->fp8_scales()->word() == right->fp8_scales()->word());
+            // All but the last layer have two norms, each of whose directions is rounded; checkpointing computes forwards twice.
+            const auto layers = static_cast<std::int64_t>(ours->fp8_scales()->word().size() / 12);
+            REQUIRE(layers > 1);
+            CHECK(norms.rounded == (checkpointing ? 6 : 4) * (layers - 1));
+        }
 }
 
 TEST_CASE("in fp8 losses and gradients do not depend on how samples are cut into micro-batches") {

@@ -165,7 +165,7 @@ BERTPRETRAIN_INLINE void norm_backward_row(const Row& row, const BackwardRow<W, 
 }  // namespace
 
 NormResult dropout_residual_norm(const NormArguments& arguments) {
-    const auto& [out_TH, bias_H, residual, norm, eps, dropout, rows, compute_dtype, keep_fp32, sum_dtype] = arguments;
+    const auto& [out_TH, bias_H, residual, norm, eps, dropout, rows, compute_dtype, keep_fp32, sum_dtype, unused] = arguments;
     const at::Tensor& shape_like = out_TH.defined() ? out_TH : residual.rows();
     const std::int64_t T = shape_like.size(0), H = shape_like.size(1);
     const at::Tensor out_bias_H = bias_or_zeros(bias_H, shape_like), norm_bias_H = bias_or_zeros(norm.bias_H, shape_like);
@@ -220,7 +220,8 @@ NormResult dropout_residual_norm(const NormArguments& arguments) {
 }
 
 NormGradients dropout_residual_norm_backward(const NormBackwardArguments& arguments) {
-    const auto& [d_normed_TH, d_residual_TH, d_sum_TH, forward, norm, dropout, rows, compute_dtype, d_norm, d_bias_H] = arguments;
+    const auto& [d_normed_TH, d_residual_TH, d_sum_TH, forward, norm, dropout, rows, compute_dtype, d_norm, d_bias_H, unused] =
+        arguments;
     const std::int64_t T = forward.sum_TH.size(0), H = forward.sum_TH.size(1);
     NormGradients gradients;
     gradients.sum_TH = at::empty_like(forward.sum_TH);

@@ -1,6 +1,7 @@
 #pragma once
 // Types shared by host code and kernels; nothing here needs nvcc.
 
+#include <cstddef>
 #include <cstdint>
 
 #include "core/philox.h"
@@ -41,6 +42,21 @@ struct RowDropout {
     float scale = 1;
     const std::int64_t *sample_T = nullptr, *position_T = nullptr;
 };
+
+/// A matmul's operand in kernel arguments, and its transpose (fp8_rows.h). Rows and width are multiples of 4.
+struct Fp8Rows {
+    std::int64_t rows, width;
+    const float* scale;
+    float* largest;
+    std::uint8_t *by_row, *by_column;  ///< by_row null: there is no operand
+};
+
+constexpr int fp8_tile_rows = 16;
+/// Bytes between a tile's columns: an odd number of words, so that a warp's stores meet no bank twice.
+constexpr int fp8_tile_pitch = fp8_tile_rows + 4;
+
+/// Returns a tile's bytes of dynamic shared memory, for a block of so many threads.
+constexpr std::size_t fp8_tile_bytes(std::int64_t threads) { return static_cast<std::size_t>(8 * fp8_tile_pitch * threads); }
 
 /// What is applied to each element of a row (bias_rows.h).
 enum class RowFunction { identity, gelu_erf, gelu_tanh, silu };

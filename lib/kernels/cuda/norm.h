@@ -31,6 +31,7 @@ struct NormForward {
     S* sum;  ///< may be null if there is no `out`; the sum is then the residual
     W* normed;
     float *normed_fp32, *mean, *rstd;
+    Fp8Rows normed_fp8{};  ///< in e4m3, instead of normed; of bf16 and with quads alone
 };
 /// @param quads  whether width is a multiple of 4 and all pointers are aligned to 16 bytes
 template <class W, class S>
@@ -44,9 +45,11 @@ struct NormBackward {
     const float *mean, *rstd, *weight;
     float centers;  ///< as in NormForward
     RowDropout dropout;
+    bool has_out;  ///< whether there was an `out`, which has a gradient
     S* d_sum;
     W* d_out;
-    float* chunk_sums;  ///< (row_chunks(rows), 2 or with d_out 3, width): gradients of weight, bias and out's bias
+    float* chunk_sums;    ///< (row_chunks(rows), 2 or with d_out 3, width): gradients of weight, bias and out's bias
+    Fp8Rows d_out_fp8{};  ///< in e5m2, instead of d_out; of bf16 and with quads alone
 };
 template <class W, class S>
 void norm_backward(const NormBackward<W, S>& pass, bool quads, cudaStream_t stream);

@@ -41,15 +41,8 @@ Fp8Operand quantize(const OperandSource& source, const Quantizer& by) {
     if (!has_kernel || T % 4 != 0 ||
         !in_quads(source.is_gated ? source.x_TC.size(1) / 2 : C, {source.x_TC, source.bias_C, source.dy_TF}))
         return reference::quantize({value_of(source, activations())}, by);
-    const at::TensorOptions options = source.x_TC.options().dtype(by.type);
-    const Fp8Operand operand{at::empty({T, C}, options), at::empty({C, T}, options), {}};
-    const Quantized pass{T,
-                         C,
-                         compute_data<Bf16>(source.x_TC),
-                         fp32_data(by.scale_1),
-                         fp32_data(by.largest_1),
-                         compute_data<std::uint8_t>(operand.rows_TC),
-                         compute_data<std::uint8_t>(operand.columns_CT)};
+    Fp8Operand operand = empty_fp8(T, C, by);
+    const Quantized pass{fp8_rows(operand, by), compute_data<Bf16>(source.x_TC)};
     if (source.activation) quantize_activation(pass, source, current_stream());
     else quantize(pass, is_e4m3, current_stream());
     return operand;

@@ -2,8 +2,7 @@
 // it builds in registers. The transposed tile goes through shared memory, so that both results are written in whole 32-byte
 // parts.
 #include "kernels/cuda/activation_functions.h"
-#include "kernels/cuda/fp8.h"
-#include "kernels/cuda/lanes.h"
+#include "kernels/cuda/fp8_rows.h"
 #include "kernels/cuda/launch.h"
 #include "kernels/cuda/quantize.h"
 
@@ -83,20 +82,6 @@ struct GatedBackward {
     }
 };
 
-/// Adds the largest magnitude of the block's elements, as bits, which order like the magnitudes; NaN is above infinity.
-__device__ __forceinline__ void add_largest(unsigned magnitude, float* largest) {
-    __shared__ unsigned of_warp[threads_per_block / warp_lanes];
-    for (int step = warp_lanes / 2; step > 0; step /= 2) {
-        const unsigned other = __shfl_xor_sync(all_lanes, magnitude, step);
-        magnitude = other > magnitude ? other : magnitude;
-    }
-    if (lane() == 0) of_warp[warp()] = magnitude;
-    __syncthreads();
-    if (threadIdx.x != 0) return;
-    for (const unsigned other : of_warp) magnitude = other > magnitude ? other : magnitude;
-    atomicMax(reinterpret_cast<unsigned*>(largest), magnitude);  // the order of blocks does not matter
-}
-
 /// Writes the tile's column sums, added over threads in order.
 __device__ __forceinline__ void store_sums(const float (&sums)[4], std::int64_t first_column, std::int64_t width,
                                            float* tile_sums) {
@@ -131,14 +116,7 @@ __global__ void __launch_bounds__(threads_per_block) quantize_tiles(const Quanti
             source.quad(pass, row + r, column, x);
             if constexpr (Source::sums_columns)
                 for (int c = 0; c < 4; ++c) sums[c] += x[c];
-            round_pair(x[0], x[1]), round_pair(x[2], x[3]);  // as if the operand had been written in bf16
-#pragma unroll
-            for (int c = 0; c < 4; ++c) {
-                const unsigned bits = __float_as_uint(x[c]) & 0x7FFFFFFFU;
-                magnitude = bits > magnitude ? bits : magnitude;
-                x[c] *= scale;
-            }
-            bytes[r] = fp8_quad<F>(x);
+            bytes[r] = rounded_quad<F>(x, scale, magnitude);  // as if the operand had been written in bf16
             *reinterpret_cast<unsigned*>(pass.by_row + (row + r) * pass.width + column) = bytes[r];
         }
         transpose_bytes(bytes);

@@ -8,13 +8,9 @@
 
 namespace bertpretrain::cuda {
 
-/// Rows and width are multiples of 4, addresses of bf16 numbers of 8 bytes, of fp32 numbers of 16.
-struct Quantized {
-    std::int64_t rows, width;  ///< of the operand
+/// Addresses of bf16 numbers are multiples of 8 bytes, of fp32 numbers of 16.
+struct Quantized : Fp8Rows {
     const Bf16* x;
-    const float* scale;
-    float* largest;
-    std::uint8_t *by_row, *by_column;
 };
 
 /// Rows of a tile, whose column sums are one chunk.

@@ -6,6 +6,7 @@
 #include <initializer_list>
 
 #include <ATen/core/Tensor.h>
+#include <ATen/ops/empty.h>
 
 #include "kernels/cuda/arguments.h"
 #include "kernels/interface/fused_types.h"
@@ -33,6 +34,20 @@ inline bool in_quads(std::int64_t width, std::initializer_list<at::Tensor> tenso
     for (const at::Tensor& tensor : tensors)
         if (tensor.defined() && reinterpret_cast<std::uintptr_t>(tensor.data_ptr()) % 16 != 0) return false;
     return true;
+}
+
+/// Returns an operand to be written.
+inline Fp8Operand empty_fp8(std::int64_t T, std::int64_t C, const Quantizer& by) {
+    const at::TensorOptions options = by.scale_1.options().dtype(by.type);
+    return {at::empty({T, C}, options), at::empty({C, T}, options), {}};
+}
+inline Fp8Rows fp8_rows(const Fp8Operand& operand, const Quantizer& by) {
+    return {operand.rows_TC.size(0),
+            operand.rows_TC.size(1),
+            fp32_data(by.scale_1),
+            fp32_data(by.largest_1),
+            compute_data<std::uint8_t>(operand.rows_TC),
+            compute_data<std::uint8_t>(operand.columns_CT)};
 }
 
 inline RowDropout row_dropout(const Dropout& dropout, const RowKeys& rows) {

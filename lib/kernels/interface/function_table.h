@@ -12,7 +12,7 @@ struct FunctionTable {
 
 /// Returns the operand in the compute dtype. Adds to the bias's gradient, if there is one.
 inline at::Tensor value_of(const OperandSource& source, const FunctionTable& by) {
-    const auto& [x_TC, activation, is_gated, bias_C, dy_TF, d_bias_C] = source;
+    const auto& [x_TC, activation, is_gated, bias_C, dy_TF, d_bias_C, rounded] = source;
     if (!activation) return x_TC;
     if (is_gated)
         return dy_TF.defined() ? by.gated_activation_backward(dy_TF, x_TC, *activation) : by.gated_activation(x_TC, *activation);

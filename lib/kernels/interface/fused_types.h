@@ -33,11 +33,27 @@ struct NormParameters {
     NormKind kind = NormKind::layer;
 };
 
+/// How a matmul's operand is rounded to fp8.
+struct Quantizer {
+    at::ScalarType type = at::kFloat8_e4m3fn;  ///< or at::kFloat8_e5m2
+    at::Tensor scale_1;                        ///< fp32 on the operand's device, a power of two: elements are multiplied by it
+    at::Tensor largest_1;                      ///< fp32, there too: becomes the largest of itself and the elements' magnitudes
+};
+
+/// A matmul's operand in fp8, and its transpose: tensor cores sum along rows of both operands.
+struct Fp8Operand {
+    at::Tensor rows_TC, columns_CT;
+    at::Tensor inverse_scale_1;  ///< fp32 on their device: elements are the stored numbers times this
+
+    bool defined() const { return columns_CT.defined(); }
+};
+
 /// Output of the fused LayerNorm; the backward needs `sum`, `mean` and `rstd`.
 struct NormResult {
     at::Tensor sum_TH;          ///< NormArguments::sum_dtype: LayerNorm's input
     at::Tensor normed_TH;       ///< compute dtype: input of the next matmul
     at::Tensor normed_fp32_TH;  ///< fp32; defined only on request (the residual of post-LN)
+    Fp8Operand normed_fp8;      ///< instead of normed_TH, from an implementation that rounds it (NormArguments::quantizer)
     at::Tensor mean_T, rstd_T;  ///< fp32; of NormKind::rms, zeros and 1 / root mean square
     bool has_out = false;       ///< whether `out` was defined: the backward then returns its gradient
 };
@@ -84,6 +100,8 @@ struct NormArguments {
     /// Type of the residual's rows and of the sum, fp32 or bf16; bf16 only if the compute dtype is bf16. The norm is that of the
     /// rounded sum.
     at::ScalarType sum_dtype = at::kFloat;
+    /// How normed is to be rounded to fp8, as quantize() does. An implementation may do it at once, or leave it to quantize().
+    std::optional<Quantizer> quantizer{};
 };
 
 /// Returns whether `sum_dtype` is bf16. @throws std::logic_error if it is, and the compute dtype is not
@@ -101,13 +119,15 @@ struct NormBackwardArguments {
     Dropout dropout{};
     RowKeys rows{};
     at::ScalarType compute_dtype = at::kFloat;
-    NormParameters d_norm{};  ///< parameter gradients, accumulated
-    at::Tensor d_bias_H{};    ///< likewise, of bias_H
+    NormParameters d_norm{};               ///< parameter gradients, accumulated
+    at::Tensor d_bias_H{};                 ///< likewise, of bias_H
+    std::optional<Quantizer> quantizer{};  ///< of the gradient of `out`, as in NormArguments
 };
 
 struct NormGradients {
-    at::Tensor sum_TH;  ///< the sum's dtype: gradient of `sum`, and also of the residual
-    at::Tensor out_TH;  ///< compute dtype: gradient of `out`; undefined if the forward had no `out`
+    at::Tensor sum_TH;   ///< the sum's dtype: gradient of `sum`, and also of the residual
+    at::Tensor out_TH;   ///< compute dtype: gradient of `out`; undefined if the forward had no `out`
+    Fp8Operand out_fp8;  ///< instead of out_TH, from an implementation that rounds it (NormBackwardArguments::quantizer)
 };
 
 enum class Activation { gelu_erf, gelu_tanh, silu };
@@ -120,21 +140,7 @@ struct OperandSource {
     at::Tensor bias_C{};    ///< added before the activation; undefined: none
     at::Tensor dy_TF{};     ///< defined: the operand is the gradient of x
     at::Tensor d_bias_C{};  ///< then the bias's gradient is added here
-};
-
-/// How a matmul's operand is rounded to fp8.
-struct Quantizer {
-    at::ScalarType type = at::kFloat8_e4m3fn;  ///< or at::kFloat8_e5m2
-    at::Tensor scale_1;                        ///< fp32 on the operand's device, a power of two: elements are multiplied by it
-    at::Tensor largest_1;                      ///< fp32, there too: becomes the largest of itself and the elements' magnitudes
-};
-
-/// A matmul's operand in fp8, and its transpose: tensor cores sum along rows of both operands.
-struct Fp8Operand {
-    at::Tensor rows_TC, columns_CT;
-    at::Tensor inverse_scale_1;  ///< fp32 on their device: elements are the stored numbers times this
-
-    bool defined() const { return columns_CT.defined(); }
+    Fp8Operand rounded{};   ///< defined: what computed the operand has rounded it; the rest is then undefined
 };
 
 /// Rotary position embedding of queries and keys: features j and j + D/2 of a head are rotated by the angle of j at the token's

@@ -26,7 +26,7 @@ at::Tensor activation_gradient(const at::Tensor& dy_fp32, const at::Tensor& x_fp
 }  // namespace
 
 NormResult dropout_residual_norm(const NormArguments& arguments) {
-    const auto& [out_TH, bias_H, residual, norm, eps, dropout, rows, compute_dtype, keep_fp32, sum_dtype] = arguments;
+    const auto& [out_TH, bias_H, residual, norm, eps, dropout, rows, compute_dtype, keep_fp32, sum_dtype, unused] = arguments;
     const at::Tensor residual_TH = residual.fp32();
     NormResult result;
     result.has_out = out_TH.defined();
@@ -50,7 +50,8 @@ NormResult dropout_residual_norm(const NormArguments& arguments) {
 }
 
 NormGradients dropout_residual_norm_backward(const NormBackwardArguments& arguments) {
-    const auto& [d_normed_TH, d_residual_TH, d_sum_TH, forward, norm, dropout, rows, compute_dtype, d_norm, d_bias_H] = arguments;
+    const auto& [d_normed_TH, d_residual_TH, d_sum_TH, forward, norm, dropout, rows, compute_dtype, d_norm, d_bias_H, unused] =
+        arguments;
     at::Tensor dy_TH = (d_normed_TH.defined() ? d_normed_TH : d_residual_TH).to(at::kFloat);
     if (d_normed_TH.defined() && d_residual_TH.defined()) dy_TH = dy_TH + d_residual_TH.to(at::kFloat);
     const at::Tensor deviation_T1 = forward.rstd_T.unsqueeze(1);

@@ -25,22 +25,25 @@ Dropout output_dropout(const LayerContext& context, std::int64_t index) {
 }
 
 /// The end of both sublayers: dropout, residual, norm.
+/// @param quantizer of the next matmul's input
 NormResult close_sublayer(const LayerContext& context, const RowKeys& rows, const at::Tensor& out_TH, const NormParameters& norm,
-                          const Dropout& dropout, HiddenState& hidden) {
-    const NormResult closed = dropout_residual_norm({.out_TH = out_TH,
-                                                     .residual = hidden.residual,
-                                                     .norm = norm,
-                                                     .eps = context.design.eps,
-                                                     .dropout = dropout,
-                                                     .rows = rows,
-                                                     .compute_dtype = out_TH.scalar_type(),
-                                                     .sum_dtype = context.residual_dtype});
-    hidden = {closed.normed_TH, Residual(closed.sum_TH)};
+                          const Dropout& dropout, const std::optional<Quantizer>& quantizer, HiddenState& hidden) {
+    NormResult closed = dropout_residual_norm({.out_TH = out_TH,
+                                               .residual = hidden.residual,
+                                               .norm = norm,
+                                               .eps = context.design.eps,
+                                               .dropout = dropout,
+                                               .rows = rows,
+                                               .compute_dtype = out_TH.scalar_type(),
+                                               .sum_dtype = context.residual_dtype,
+                                               .quantizer = quantizer});
+    hidden = {closed.normed_TH, Residual(closed.sum_TH), std::move(closed.normed_fp8)};
     return closed;
 }
 
 NormGradients close_sublayer_backward(const RowKeys& rows, const HiddenStateGradient& d_hidden, const NormResult& closed,
-                                      const NormParameters& norm, const Dropout& dropout, const NormParameters& d_norm) {
+                                      const NormParameters& norm, const Dropout& dropout, const NormParameters& d_norm,
+                                      const std::optional<Quantizer>& quantizer) {
     return dropout_residual_norm_backward({.d_normed_TH = d_hidden.normed_TH,
                                            .d_sum_TH = d_hidden.residual_TH,
                                            .forward = closed,
@@ -48,7 +51,8 @@ NormGradients close_sublayer_backward(const RowKeys& rows, const HiddenStateGrad
                                            .dropout = dropout,
                                            .rows = rows,
                                            .compute_dtype = d_hidden.normed_TH.scalar_type(),
-                                           .d_norm = d_norm});
+                                           .d_norm = d_norm,
+                                           .quantizer = quantizer});
 }
 
 RowsAfterAttention rows_after_attention(const LayerContext& context, std::int64_t index) {
@@ -64,20 +68,23 @@ LayerState layer_forward(const LayerContext& context, std::int64_t index, const 
     const RowsAfterAttention rows = rows_after_attention(context, index);
     const LayerMatmuls before(context.fp8, index), after = before.of_rows_after_attention(rows.are_all());
     output = {{}, rows.pick(input.residual)};
-    state.qkv_T3H = before.forward(LayerLinear::qkv, {input.normed_TH}, weights.qkv_weight, state.operands);
+    state.qkv_T3H = before.forward(LayerLinear::qkv, input.normed(), weights.qkv_weight, state.operands);
+    if (before.are_fp8()) state.input.forget_normed();
     const Attention attended = attention_shape(context, index);
     rotate(state.qkv_T3H, attended.positions_T, attended.rotary);
     state.attention = attention(state.qkv_T3H, {}, attended);
     const at::Tensor attention_out_TH = after.forward(LayerLinear::attention_out, {rows.pick(state.attention.context_TH)},
                                                       weights.attention_out_weight, state.operands);
-    state.after_attention = close_sublayer(context, rows.keys(), attention_out_TH, weights.norm_after_attention,
-                                           output_dropout(context, index), output);
+    state.after_attention =
+        close_sublayer(context, rows.keys(), attention_out_TH, weights.norm_after_attention, output_dropout(context, index),
+                       after.quantizer(LayerLinear::intermediate, LinearRole::input), output);
     feed_forward_begins();
-    state.intermediate_TF = after.forward(LayerLinear::intermediate, {output.normed_TH}, weights.gated_weight, state.operands);
+    state.intermediate_TF = after.forward(LayerLinear::intermediate, output.normed(), weights.gated_weight, state.operands);
     const OperandSource activated{.x_TC = state.intermediate_TF, .activation = context.design.activation, .is_gated = true};
     const at::Tensor out_TH = after.forward(LayerLinear::output, activated, weights.output_weight, state.operands);
-    if (after.are_fp8()) state.after_attention.normed_TH.reset(), state.input.normed_TH.reset();
-    state.after_output = close_sublayer(context, rows.keys(), out_TH, weights.norm_after_output, {}, output);
+    if (after.are_fp8()) state.after_attention.normed_TH.reset();
+    state.after_output = close_sublayer(context, rows.keys(), out_TH, weights.norm_after_output, {},
+                                        before.next_input(context.design.layers), output);
     if (after.are_fp8()) state.after_output.normed_TH.reset();
     return state;
 }
@@ -90,9 +97,10 @@ HiddenStateGradient layer_backward(const LayerContext& context, std::int64_t ind
     const auto add_weight_gradient = [&](LayerLinear linear, const MatmulOperand& dy, const at::Tensor& d_weight) {
         LayerMatmuls::add_weight_gradient(linear, dy, state.operands, d_weight, context.accumulate_layer_gradients);
     };
-    const NormGradients d_ffn = close_sublayer_backward(rows.keys(), d_output, state.after_output, weights.norm_after_output, {},
-                                                        gradients.norm_after_output);
-    const MatmulOperand d_out = after.gradient(LayerLinear::output, {d_ffn.out_TH});
+    const NormGradients d_ffn =
+        close_sublayer_backward(rows.keys(), d_output, state.after_output, weights.norm_after_output, {},
+                                gradients.norm_after_output, after.quantizer(LayerLinear::output, LinearRole::gradient));
+    const MatmulOperand d_out = after.gradient(LayerLinear::output, {.x_TC = d_ffn.out_TH, .rounded = d_ffn.out_fp8});
     add_weight_gradient(LayerLinear::output, d_out, gradients.output_weight);
     const MatmulOperand d_gated = after.gradient(
         LayerLinear::intermediate, {.x_TC = state.intermediate_TF,
@@ -104,10 +112,11 @@ HiddenStateGradient layer_backward(const LayerContext& context, std::int64_t ind
 
     const HiddenStateGradient d_middle{LayerMatmuls::input_gradient(LayerLinear::intermediate, d_gated, state.operands),
                                        d_ffn.sum_TH};
-    const NormGradients d_attention =
-        close_sublayer_backward(rows.keys(), d_middle, state.after_attention, weights.norm_after_attention,
-                                output_dropout(context, index), gradients.norm_after_attention);
-    const MatmulOperand d_attention_out = after.gradient(LayerLinear::attention_out, {d_attention.out_TH});
+    const NormGradients d_attention = close_sublayer_backward(
+        rows.keys(), d_middle, state.after_attention, weights.norm_after_attention, output_dropout(context, index),
+        gradients.norm_after_attention, after.quantizer(LayerLinear::attention_out, LinearRole::gradient));
+    const MatmulOperand d_attention_out =
+        after.gradient(LayerLinear::attention_out, {.x_TC = d_attention.out_TH, .rounded = d_attention.out_fp8});
     add_weight_gradient(LayerLinear::attention_out, d_attention_out, gradients.attention_out_weight);
     const at::Tensor d_context_TH =
         rows.put_back(LayerMatmuls::input_gradient(LayerLinear::attention_out, d_attention_out, state.operands), context.batch);

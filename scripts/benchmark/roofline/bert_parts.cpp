@@ -59,12 +59,32 @@ struct Operands {
 
     Dropout hidden() const { return {philox_key(1, Purpose::hidden_dropout), 1, probability}; }
     Attention attention_shape() const { return {layout, heads, {philox_key(1, Purpose::attention_dropout), 1, probability}}; }
-    NormResult norm_forward(const Set& s) const {
-        const bool again = s.fp32_TH.is_cuda();  // as the model does (encoder_layer.cpp)
+    Quantizer quantizer(at::ScalarType type) const {
+        return {type, at::ones({}, word_VH.options().dtype(at::kFloat)), at::zeros({}, word_VH.options().dtype(at::kFloat))};
+    }
+    NormResult norm_forward(const Set& s, const std::optional<Quantizer>& by = {}) const {
+        const bool again = s.fp32_TH.is_cuda();  // as the model does
         const Residual residual = again ? Residual::of(before, norm) : Residual(s.fp32_TH);
-        return dropout_residual_norm({s.normed_TH, norm.bias_H, residual, norm, eps, hidden(), rows, at::kBFloat16, !again});
+        return dropout_residual_norm({s.normed_TH, norm.bias_H, residual, norm, eps, hidden(), rows, at::kBFloat16, !again, at::kFloat, by});
+    }
+    NormGradients norm_backward(const Set& s, const std::optional<Quantizer>& by = {}) const {
+        return dropout_residual_norm_backward(
+            {s.normed_TH, s.fp32_TH, {}, s.normed, norm, hidden(), rows, at::kBFloat16, d_norm, d_norm.bias_H, by});
     }
 };
+
+/// What a step in fp8 has instead of its norms: their results rounded as they are computed, or afterwards.
+std::vector<Part> fp8_norm_parts(const std::shared_ptr<Operands>& o, double TH) {
+    std::vector<Part> parts;
+    const Quantizer y = o->quantizer(at::kFloat8_e4m3fn), dx = o->quantizer(at::kFloat8_e5m2);
+    parts.push_back({"LayerNorm in fp8, forward", 0, 0, 12 * TH, [=](std::size_t i) { o->norm_forward(o->sets[i], y); }, "LayerNorm"});
+    parts.push_back({"LayerNorm, then fp8, forward", 0, 0, 16 * TH,
+                     [=](std::size_t i) { quantize({o->norm_forward(o->sets[i]).normed_TH}, y); }, "LayerNorm"});
+    parts.push_back({"LayerNorm in fp8, backward", 0, 0, 16 * TH, [=](std::size_t i) { o->norm_backward(o->sets[i], dx); }, "LayerNorm"});
+    parts.push_back({"LayerNorm, then fp8, backward", 0, 0, 20 * TH,
+                     [=](std::size_t i) { quantize({o->norm_backward(o->sets[i]).out_TH}, dx); }, "LayerNorm"});
+    return parts;
+}
 
 }  // namespace
 
@@ -85,19 +105,7 @@ std::vector<Part> bert_parts(const StepShape& shape) {
         {"dropout + residual + LayerNorm, forward", 2 * L, 0, (shape.device.is_cuda() ? 2 + 4 + 4 + 2 : 2 + 4 + 4 + 2 + 4) * TH,
          [o](std::size_t i) { o->norm_forward(o->sets[i]); }, "LayerNorm"},
         {"dropout + residual + LayerNorm, backward", 2 * L, 0, (2 + 4 + 4 + 4 + 2) * TH,
-         [o](std::size_t i) {
-             dropout_residual_norm_backward({o->sets[i].normed_TH,
-                                             o->sets[i].fp32_TH,
-                                             {},
-                                             o->sets[i].normed,
-                                             o->norm,
-                                             o->hidden(),
-                                             o->rows,
-                                             at::kBFloat16,
-                                             o->d_norm,
-                                             o->d_norm.bias_H});
-         },
-         "LayerNorm"},
+         [o](std::size_t i) { o->norm_backward(o->sets[i]); }, "LayerNorm"},
         {"bias + GELU, forward", L, 0, 4 * TF,
          [o](std::size_t i) { bias_activation(o->sets[i].x_TF, o->bias_F, Activation::gelu_erf); }, "GELU"},
         {"bias + GELU, backward", L, 0, 6 * TF,
@@ -114,6 +122,8 @@ std::vector<Part> bert_parts(const StepShape& shape) {
              [o](const FunctionTable& table, std::size_t i) { table.attention_backward(o->sets[i].normed_TH, o->sets[i].qkv_T3H, o->bias_3H, o->sets[i].attended, o->attention_shape(),
                                      o->d_bias_3H); }))
         parts.push_back(std::move(part));
+    if (shape.device.is_cuda())
+        for (Part& part : fp8_norm_parts(o, TH)) parts.push_back(std::move(part));
     return parts;
 }
 
