@@ -127,7 +127,7 @@ ProofComputation attention(ProofInputs in, double probability, std::int64_t wind
         const Attention shape{in.layout, in.shape.heads, dropout, window, rotary, positions};
         const at::Tensor d_bias = is_rotary ? at::Tensor() : in.zeros({3 * H});
         const AttentionResult forward = set.functions.attention(qkv, bias, shape);
-        const at::Tensor d_qkv = set.functions.attention_backward(d_context, qkv, bias, forward, shape, d_bias);
+        const at::Tensor d_qkv = set.functions.attention_backward(d_context, qkv, bias, forward, shape, d_bias).qkv_T3H;
         return {{"the context", forward.context_TH.narrow(0, 0, used) * weights_T1, forward_bound},
                 {"the gradient of q, k and v", d_qkv.narrow(0, 0, used) * weights_T1, backward_bound},
                 {"the gradient of the biases", d_bias, backward_bound},
@@ -210,7 +210,8 @@ ProofComputation weight_gradient(ProofInputs in) {
 constexpr std::int64_t fp8_multiple = 16;  // of what a sum in fp8 runs over
 /// Errors of sums in fp8: where tensor cores may drop bits, and where they may not.
 constexpr double fast_fp8_bound = 2e-2, fp8_bound = 1e-3;
-constexpr double fp8_norm_bound = 1e-2;  // a few elements are rounded to the next number
+// Some elements are rounded to the next number. In attention, which rounds more before, these are more.
+constexpr double fp8_norm_bound = 1e-2, fp8_attention_bound = 0.1;
 
 /// A scale of 8, with which normal numbers use all binades.
 Quantizer fp8_quantizer(const ProofInputs& in, at::ScalarType type) { return {type, in.zeros({}) + 8, in.zeros({})}; }
@@ -253,6 +254,25 @@ ProofComputation norm_in_fp8(ProofInputs in) {
                 {"the rows of the gradient of the input", dx.rows_TC.to(at::kFloat), fp8_norm_bound},
                 {"the columns of the gradient of the input", dx.columns_CT.to(at::kFloat), fp8_norm_bound},
                 {"the largest magnitude of the gradient of the input", d_by.largest_1, bf16_bound}};
+    };
+}
+
+/// Attention whose gradient is rounded to fp8, by itself or afterwards, with some rows that belong to no sequence.
+ProofComputation attention_in_fp8(ProofInputs in) {
+    const std::int64_t T = (in.tokens() / fp8_multiple + 1) * fp8_multiple, H = in.shape.hidden;
+    const at::Tensor qkv = in.normal({T, 3 * H}, at::kBFloat16), d_context = in.normal({T, H}, at::kBFloat16);
+    const Dropout dropout = in.dropout(0, Purpose::attention_dropout);
+    const Rotary rotary = in.shape.is_rotary ? in.rotary() : Rotary{};
+    const at::Tensor positions = in.shape.is_rotary ? in.below(in.shape.longest_sequence, T) : at::Tensor();
+    return [=](const KernelSet& set) -> Results {
+        const Quantizer by = fp8_quantizer(in, at::kFloat8_e5m2);
+        const Attention shape{in.layout, in.shape.heads, dropout, 0, rotary, positions, by};
+        const AttentionResult forward = set.functions.attention(qkv, {}, shape);
+        const AttentionGradient d = set.functions.attention_backward(d_context, qkv, {}, forward, shape, {});
+        const Fp8Operand operand = d.qkv_fp8.defined() ? d.qkv_fp8 : set.functions.quantize({d.qkv_T3H}, by);
+        return {{"the rows of the gradient", operand.rows_TC.to(at::kFloat), fp8_attention_bound},
+                {"the columns of the gradient", operand.columns_CT.to(at::kFloat), fp8_attention_bound},
+                {"the largest magnitude of the gradient", by.largest_1, fp8_attention_bound}};
     };
 }
 
@@ -321,7 +341,7 @@ ProofCase attention_case(const char* name, double probability, std::int64_t long
     return one;
 }
 
-ProofOperation attention_operation() {
+ProofOperation attention_operation(const ProofCase& in_fp8) {
     constexpr double p = dropout_probability;
     constexpr std::int64_t any = std::numeric_limits<std::int64_t>::max();
     ProofOperation operation = functions<&FunctionTable::attention, &FunctionTable::attention_backward>(
@@ -329,7 +349,7 @@ ProofOperation attention_operation() {
         {attention_case("without dropout", 0, any, false), attention_case("with dropout", p, any, false),
          attention_case("of short sequences, with dropout", p, short_sequence, false),
          attention_case("within a window", 0, any, true), attention_case("within a window, with dropout", p, any, true),
-         attention_case("of short sequences, within a window, with dropout", p, short_sequence, true)});
+         attention_case("of short sequences, within a window, with dropout", p, short_sequence, true), in_fp8});
     operation.take = [take = operation.take](KernelSet& to, const KernelSet& from) {
         take(to, from);
         to.counts_dropout = from.counts_dropout;
@@ -340,8 +360,10 @@ ProofOperation attention_operation() {
 std::vector<ProofOperation> all_operations() {
     using Table = FunctionTable;
     std::vector<ProofOperation> all;
-    ProofCase fp8_norm = a_case("in fp8", norm_in_fp8), in_fp8 = a_case("", fp8_operands), fp8_matmul = a_case("", fp8_gemm);
-    fp8_norm.is_of = in_fp8.is_of = fp8_matmul.is_of = [](const ProofShape& shape) { return shape.fp8_matmuls; };
+    ProofCase fp8_norm = a_case("in fp8", norm_in_fp8), fp8_attention = a_case("in fp8", attention_in_fp8),
+              in_fp8 = a_case("", fp8_operands), fp8_matmul = a_case("", fp8_gemm);
+    fp8_norm.is_of = fp8_attention.is_of = in_fp8.is_of =
+        fp8_matmul.is_of = [](const ProofShape& shape) { return shape.fp8_matmuls; };
     all.push_back(functions<&Table::dropout_residual_norm, &Table::dropout_residual_norm_backward>(
         "dropout + residual + LayerNorm", {a_case("", norm, true), a_case("without input", norm, false), fp8_norm}));
     all.push_back(functions<&Table::dropout_rows>("dropout", {a_case("", dropout_rows)}));
@@ -351,7 +373,7 @@ std::vector<ProofOperation> all_operations() {
     rotary.is_of = [](const ProofShape& shape) { return shape.is_rotary; };
     all.push_back(functions<&Table::gated_activation, &Table::gated_activation_backward>("gated activation", {gated}));
     all.push_back(functions<&Table::rotate>("rotary positions", {rotary}));
-    all.push_back(attention_operation());
+    all.push_back(attention_operation(fp8_attention));
     all.push_back(functions<&Table::embedding_sum>("embedding sum", {a_case("", embedding_sum)}));
     all.push_back(functions<&Table::embedding_backward>("embedding gradient", {a_case("", embedding_backward)}));
     all.push_back(functions<&Table::softmax_cross_entropy>("softmax cross entropy", {a_case("", cross_entropy)}));

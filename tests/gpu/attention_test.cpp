@@ -50,9 +50,9 @@ TEST_CASE("on a GPU attention without dropout equals the reference, forward and 
     CHECK(relative_error(ours.context_TH, right.context_TH) < 1e-2);  // q, k and v are rounded after adding their biases
     CHECK(relative_error(ours.log_sum_exp_TN, right.log_sum_exp_TN) < 1e-2);
     const at::Tensor d_bias_ours = at::ones_like(in.bias_3H), d_bias_right = at::ones_like(in.bias_3H);
-    const at::Tensor d_ours = attention_backward(in.d_context_TH, in.qkv_T3H, in.bias_3H, ours, in.shape(0), d_bias_ours);
+    const at::Tensor d_ours = attention_backward(in.d_context_TH, in.qkv_T3H, in.bias_3H, ours, in.shape(0), d_bias_ours).qkv_T3H;
     const at::Tensor d_right =
-        reference::attention_backward(in.d_context_TH, in.qkv_T3H, in.bias_3H, right, in.shape(0), d_bias_right);
+        reference::attention_backward(in.d_context_TH, in.qkv_T3H, in.bias_3H, right, in.shape(0), d_bias_right).qkv_T3H;
     CHECK(relative_error(d_ours, d_right) < 2e-2);
     CHECK(relative_error(d_bias_ours, d_bias_right) < 2e-2);
     CHECK(at::equal(d_bias_ours.narrow(0, width, width), at::ones_like(d_bias_ours.narrow(0, width, width))));
@@ -69,7 +69,9 @@ TEST_CASE("on a GPU attention's backward drops what the forward dropped, and bot
     const AttentionResult forward = run();
     CHECK(same_bits(forward.context_TH, run().context_TH));
     at::Tensor d_bias = at::zeros_like(in.bias_3H);
-    const auto back = [&] { return attention_backward(in.d_context_TH, in.qkv_T3H, in.bias_3H, forward, in.shape(0.3), d_bias); };
+    const auto back = [&] {
+        return attention_backward(in.d_context_TH, in.qkv_T3H, in.bias_3H, forward, in.shape(0.3), d_bias).qkv_T3H;
+    };
     const at::Tensor d_qkv_T3H = back();
     CHECK(same_bits(d_qkv_T3H, back()));
     // The context is linear in v, with the kept probabilities as matrix: <d_context, context> = <d_v, v + bias>.
@@ -93,9 +95,10 @@ TEST_CASE("on a GPU our attention drops what the reference drops", "[gpu]") {
     const AttentionResult right = reference::attention(in.qkv_T3H, in.bias_3H, in.shape(0.1));
     CHECK(relative_error(ours.context_TH, right.context_TH) < 1e-2);
     const at::Tensor d_bias_ours = at::zeros_like(in.bias_3H), d_bias_right = at::zeros_like(in.bias_3H);
-    const at::Tensor d_ours = attention_backward(in.d_context_TH, in.qkv_T3H, in.bias_3H, ours, in.shape(0.1), d_bias_ours);
+    const at::Tensor d_ours =
+        attention_backward(in.d_context_TH, in.qkv_T3H, in.bias_3H, ours, in.shape(0.1), d_bias_ours).qkv_T3H;
     const at::Tensor d_right =
-        reference::attention_backward(in.d_context_TH, in.qkv_T3H, in.bias_3H, right, in.shape(0.1), d_bias_right);
+        reference::attention_backward(in.d_context_TH, in.qkv_T3H, in.bias_3H, right, in.shape(0.1), d_bias_right).qkv_T3H;
     CHECK(relative_error(d_ours, d_right) < 2e-2);
     CHECK(relative_error(d_bias_ours, d_bias_right) < 2e-2);
 }

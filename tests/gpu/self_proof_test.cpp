@@ -58,6 +58,23 @@ TEST_CASE("on a GPU all kernels of ModernBERT-base are proven within four second
     }
 }
 
+TEST_CASE("on a GPU norms and attention that round to fp8 as they compute are proven, at BERT-Large's and ModernBERT's sizes",
+          "[gpu]") {
+    NEEDS_GPU();
+    const auto device = find_usable_gpu();
+    const std::vector<KernelSet> sets = available_kernels(*device, {kernels_of_warpgroups});
+    ProofShape short_ones, long_ones, modern{768, 1152, 12, 50368, 1024};
+    long_ones.longest_sequence = 512;
+    modern.is_gated = modern.is_rotary = true, modern.window = 64;
+    for (ProofShape shape : {short_ones, long_ones, modern}) {
+        shape.fp8_matmuls = true;
+        const Proof proof = prove_kernels(*device, sets, {shape, false, {}});
+        std::cout << "fp8, " << shape.longest_sequence << " tokens\n" << proof_table(proof.rows) << std::flush;
+        for (const std::string operation : {"dropout + residual + LayerNorm", "attention", "rounding to fp8"})
+            CHECK(proof.is_correct(operation, "cuda"));
+    }
+}
+
 TEST_CASE("on a GPU a wrong kernel and one that throws are found, and plain ATen is used instead", "[gpu]") {
     NEEDS_GPU();
     const auto device = find_usable_gpu();

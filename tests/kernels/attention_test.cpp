@@ -34,7 +34,8 @@ Results run(const Operations& operations, const Inputs& in, const Ragged& batch,
     Results results{operations.attention(in.qkv_T3H, in.bias_3H, attention), {}, {}};
     if (in.bias_3H.defined()) results.d_bias_3H = in.d_bias_before_3H.clone();
     results.d_qkv_T3H =
-        operations.attention_backward(in.d_context_TH, in.qkv_T3H, in.bias_3H, results.forward, attention, results.d_bias_3H);
+        operations.attention_backward(in.d_context_TH, in.qkv_T3H, in.bias_3H, results.forward, attention, results.d_bias_3H)
+            .qkv_T3H;
     return results;
 }
 
@@ -86,9 +87,10 @@ TEST_CASE("attention's backward rotates the gradients of rotated queries and key
             const Rotary rotary{random.normal({50, D}), N};
             const Attention plain{batch.layout, N, {}}, rotated{batch.layout, N, {}, 0, rotary, random.below(50, batch.tokens())};
             const AttentionResult forward = operations.attention(in.qkv_T3H, {}, rotated);
-            at::Tensor right_T3H = operations.attention_backward(in.d_context_TH, in.qkv_T3H, {}, forward, plain, {});
+            at::Tensor right_T3H = operations.attention_backward(in.d_context_TH, in.qkv_T3H, {}, forward, plain, {}).qkv_T3H;
             operations.rotate(right_T3H, rotated.positions_T, rotary.inverted());
-            CHECK(same_bits(operations.attention_backward(in.d_context_TH, in.qkv_T3H, {}, forward, rotated, {}), right_T3H));
+            CHECK(same_bits(operations.attention_backward(in.d_context_TH, in.qkv_T3H, {}, forward, rotated, {}).qkv_T3H,
+                            right_T3H));
         }
 }
 

@@ -49,9 +49,9 @@ at::Tensor slow_activation(const at::Tensor& x_TF, const at::Tensor& bias_F, Act
     std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds));
     return reference::bias_activation(x_TF, bias_F, activation);
 }
-at::Tensor wrong_attention_backward(const at::Tensor& d_context_TH, const at::Tensor& qkv_T3H, const at::Tensor& bias_3H,
-                                    const AttentionResult& forward, const Attention& shape, const at::Tensor& d_bias_3H) {
-    return reference::attention_backward(d_context_TH, qkv_T3H, bias_3H, forward, shape, d_bias_3H) * 1.05;
+AttentionGradient wrong_attention_backward(const at::Tensor& d_context_TH, const at::Tensor& qkv_T3H, const at::Tensor& bias_3H,
+                                           const AttentionResult& forward, const Attention& shape, const at::Tensor& d_bias_3H) {
+    return {reference::attention_backward(d_context_TH, qkv_T3H, bias_3H, forward, shape, d_bias_3H).qkv_T3H * 1.05};
 }
 /// Draws its own masks, like a library.
 AttentionResult attention_with_other_dropout(const at::Tensor& qkv_T3H, const at::Tensor& bias_3H, const Attention& shape) {

@@ -52,7 +52,7 @@ std::vector<at::Tensor> all_results(const Ragged& batch, at::ScalarType compute_
     const AttentionResult attended = cpu::attention(qkv_T3H, bias_3H, shape);
     keep(attended.context_TH);
     keep(attended.log_sum_exp_TN);
-    keep(cpu::attention_backward(random.normal({T, H}, compute_dtype), qkv_T3H, bias_3H, attended, shape, d_bias_3H));
+    keep(cpu::attention_backward(random.normal({T, H}, compute_dtype), qkv_T3H, bias_3H, attended, shape, d_bias_3H).qkv_T3H);
     keep(d_bias_3H);
 
     const at::Tensor d_table_VH = at::zeros({V, H}), d_bias_V = at::zeros({V}), totals_2 = at::zeros({2}, at::kDouble);

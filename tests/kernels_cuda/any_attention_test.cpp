@@ -34,7 +34,7 @@ void check(const Case& what) {
         const AttentionResult result = forward(qkv_T3H, bias_3H, shape);
         Results all{result.context_TH, result.log_sum_exp_TN, {}, {}};
         if (what.has_bias) all.d_bias_3H = at::ones_like(bias_3H);
-        all.d_qkv_T3H = backward(d_context_TH, qkv_T3H, bias_3H, result, shape, all.d_bias_3H);
+        all.d_qkv_T3H = backward(d_context_TH, qkv_T3H, bias_3H, result, shape, all.d_bias_3H).qkv_T3H;
         return all;
     };
     const auto ours = in_two_orders([&] { return run(cuda::own_attention, cuda::own_attention_backward); });

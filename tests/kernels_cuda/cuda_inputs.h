@@ -25,6 +25,19 @@ inline at::Tensor unaligned(const at::Tensor& tensor) {
     return moved.copy_(tensor);
 }
 
+inline Quantizer quantizer_of(at::ScalarType type) { return {type, at::full({}, 16.0), at::full({}, 0.01F)}; }
+
+/// Checks that an operand has the bits of its rows, rounded after they were written in bf16.
+inline void check_rounded(const Fp8Operand& ours, const Quantizer& by, const at::Tensor& rows_TH) {
+    const Quantizer right_by = quantizer_of(by.type);
+    const Fp8Operand right = reference::quantize({rows_TH}, right_by);
+    REQUIRE(ours.defined());
+    CHECK(ours.rows_TC.scalar_type() == by.type);
+    CHECK(at::equal(ours.rows_TC.view(at::kByte), right.rows_TC.view(at::kByte)));
+    CHECK(at::equal(ours.columns_CT.view(at::kByte), right.columns_CT.view(at::kByte)));
+    CHECK(same_bits(by.largest_1, right_by.largest_1));
+}
+
 }  // namespace bertpretrain::testing
 
 /// Checks that both orders of threads gave the same bits.

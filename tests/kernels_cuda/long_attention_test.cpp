@@ -95,7 +95,7 @@ TEST_CASE("one long sequence among many short ones starts one block per tile and
     CHECK(cuda_emulator::blocks_run == of_forward * heads);
     cuda_emulator::blocks_run = 0;
     const at::Tensor d_qkv_T3H =
-        cuda::own_attention_backward(in.d_context_TH, in.qkv_T3H, in.bias_3H, forward, in.shape(), /*d_bias_3H=*/{});
+        cuda::own_attention_backward(in.d_context_TH, in.qkv_T3H, in.bias_3H, forward, in.shape(), /*d_bias_3H=*/{}).qkv_T3H;
     CHECK(cuda_emulator::blocks_run == (wide + narrow) * heads);
     const Results expected = right(in, Rounded::queries);
     CHECK(relative_error(forward.context_TH, expected.context_TH) < forward_bound);

@@ -178,19 +178,6 @@ TEST_CASE("on CUDA a residual that is a LayerNorm is recomputed to rounding") {
 
 namespace {
 
-Quantizer quantizer_of(at::ScalarType type) { return {type, at::full({}, 16.0), at::full({}, 0.01F)}; }
-
-/// Checks that an operand has the bits of its rows, rounded after they were written in bf16.
-void check_rounded(const Fp8Operand& ours, const Quantizer& by, const at::Tensor& rows_TH) {
-    const Quantizer right_by = quantizer_of(by.type);
-    const Fp8Operand right = reference::quantize({rows_TH}, right_by);
-    REQUIRE(ours.defined());
-    CHECK(ours.rows_TC.scalar_type() == by.type);
-    CHECK(at::equal(ours.rows_TC.view(at::kByte), right.rows_TC.view(at::kByte)));
-    CHECK(at::equal(ours.columns_CT.view(at::kByte), right.columns_CT.view(at::kByte)));
-    CHECK(same_bits(by.largest_1, right_by.largest_1));
-}
-
 /// Checks both directions, in two orders of threads.
 void check_fp8(const Inputs& in, const Ragged& batch, NormKind kind, bool is_post_ln) {
     CAPTURE(in.residual_dtype, batch.tokens(), in.norm.weight_H.size(0), is_post_ln);

@@ -59,7 +59,7 @@ Results run(const Forward& forward, const Backward& backward, const Inputs& in, 
     const AttentionResult result = forward(qkv_T3H, bias_3H, in.shape());
     Results all{result.context_TH, result.log_sum_exp_TN, {}, {}};
     if (bias_3H.defined()) all.d_bias_3H = at::ones_like(bias_3H);
-    all.d_qkv_T3H = backward(in.d_context_TH, qkv_T3H, bias_3H, result, in.shape(), all.d_bias_3H);
+    all.d_qkv_T3H = backward(in.d_context_TH, qkv_T3H, bias_3H, result, in.shape(), all.d_bias_3H).qkv_T3H;
     return all;
 }
 

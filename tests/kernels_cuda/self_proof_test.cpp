@@ -18,8 +18,8 @@ bool is_ours(const at::Tensor& qkv_T3H, const Attention& shape) {
 AttentionResult attention(const at::Tensor& qkv_T3H, const at::Tensor& bias_3H, const Attention& shape) {
     return (is_ours(qkv_T3H, shape) ? cuda::own_attention : reference::attention)(qkv_T3H, bias_3H, shape);
 }
-at::Tensor attention_backward(const at::Tensor& d_context_TH, const at::Tensor& qkv_T3H, const at::Tensor& bias_3H,
-                              const AttentionResult& forward, const Attention& shape, const at::Tensor& d_bias_3H) {
+AttentionGradient attention_backward(const at::Tensor& d_context_TH, const at::Tensor& qkv_T3H, const at::Tensor& bias_3H,
+                                     const AttentionResult& forward, const Attention& shape, const at::Tensor& d_bias_3H) {
     const auto backward = is_ours(qkv_T3H, shape) ? cuda::own_attention_backward : reference::attention_backward;
     return backward(d_context_TH, qkv_T3H, bias_3H, forward, shape, d_bias_3H);
 }
@@ -57,7 +57,8 @@ TEST_CASE("the module's kernels pass the self-proof, in both types and at aligne
         }
 }
 
-TEST_CASE("for a run in fp8, the self-proof shows that the module's norms round to fp8 as they compute", "[system]") {
+TEST_CASE("for a run in fp8, the self-proof shows that the module's norms and attention round to fp8 as they compute",
+          "[system]") {
     KernelSet wrong = emulated_kernels();
     wrong.name = "wrong";
     wrong.functions.dropout_residual_norm = [](const NormArguments& arguments) {
@@ -65,12 +66,21 @@ TEST_CASE("for a run in fp8, the self-proof shows that the module's norms round 
         if (result.normed_fp8.defined()) result.normed_fp8.columns_CT.view(at::kByte).select(0, 0).zero_();
         return result;
     };
+    wrong.functions.attention_backward = [](const at::Tensor& d_context_TH, const at::Tensor& qkv_T3H, const at::Tensor& bias_3H,
+                                            const AttentionResult& forward, const Attention& attended,
+                                            const at::Tensor& d_bias_3H) {
+        AttentionGradient d = attention_backward(d_context_TH, qkv_T3H, bias_3H, forward, attended, d_bias_3H);
+        if (d.qkv_fp8.defined()) d.qkv_fp8.columns_CT.view(at::kByte).narrow(0, 0, 16).zero_();
+        return d;
+    };
     ProofShape shape{256, 512, 4, 301, 40};
     shape.fp8_matmuls = true;
     const Proof proof = prove_kernels(at::kCPU, {emulated_kernels(), wrong, reference_kernels()}, {shape, false, {}});
     INFO(proof_table(proof.rows));
     CHECK(proof.is_correct("dropout + residual + LayerNorm", "cuda"));
     CHECK_FALSE(proof.is_correct("dropout + residual + LayerNorm", "wrong"));
+    CHECK(proof.is_correct("attention", "cuda"));
+    CHECK_FALSE(proof.is_correct("attention", "wrong"));
     CHECK(proof.is_correct("rounding to fp8", "cuda"));
 }
 

@@ -28,12 +28,12 @@ at::Tensor measure(const OwnedModel& model, const MicroBatch& batch) {
     return sums;
 }
 
-/// The usual kernels, but norms round to fp8 themselves what they may round, as those of a GPU do.
-struct RoundingNorms {
+/// The usual kernels, but norms and attention round to fp8 themselves what they may round, as those of a GPU do.
+struct RoundingKernels {
     static inline FunctionTable usual;
     static inline std::int64_t rounded = 0;  ///< operands
 
-    RoundingNorms() {
+    RoundingKernels() {
         KernelSet set = kernels_for(at::kCPU);
         usual = set.functions;
         set.functions.dropout_residual_norm = [](const NormArguments& arguments) {
@@ -46,11 +46,18 @@ struct RoundingNorms {
             if (arguments.quantizer) round(gradients.out_TH, *arguments.quantizer, gradients.out_fp8);
             return gradients;
         };
+        set.functions.attention_backward = [](const at::Tensor& d_context_TH, const at::Tensor& qkv_T3H,
+                                              const at::Tensor& bias_3H, const AttentionResult& forward, const Attention& shape,
+                                              const at::Tensor& d_bias_3H) {
+            AttentionGradient d = usual.attention_backward(d_context_TH, qkv_T3H, bias_3H, forward, shape, d_bias_3H);
+            if (shape.quantizer) round(d.qkv_T3H, *shape.quantizer, d.qkv_fp8);
+            return d;
+        };
         use_kernels(at::kCPU, set);
     }
-    RoundingNorms(const RoundingNorms&) = delete;
-    RoundingNorms& operator=(const RoundingNorms&) = delete;
-    ~RoundingNorms() { use_usual_kernels(at::kCPU); }
+    RoundingKernels(const RoundingKernels&) = delete;
+    RoundingKernels& operator=(const RoundingKernels&) = delete;
+    ~RoundingKernels() { use_usual_kernels(at::kCPU); }
 
     static void round(at::Tensor& rows_TH, const Quantizer& by, Fp8Operand& operand) {
         operand = usual.quantize({rows_TH}, by);
@@ -100,7 +107,7 @@ TEST_CASE("in fp8 activation checkpointing changes no bit, and neither does a se
     }
 }
 
-TEST_CASE("norms that round the next matmul's operand to fp8 themselves change no bit") {
+TEST_CASE("norms and attention that round the next matmul's operand to fp8 themselves change no bit") {
     for (const auto& [name, config] : odd_models())
         for (const bool checkpointing : {false, true}) {
             CAPTURE(name, checkpointing);
@@ -109,17 +116,18 @@ TEST_CASE("norms that round the next matmul's operand to fp8 themselves change n
             measure(right, batch);
             const at::Tensor sums = sums_of(right, batch, mean_over(batch)).tensor();
 
-            const RoundingNorms norms;
-            norms.rounded = 0;
+            const RoundingKernels kernels;
+            kernels.rounded = 0;
             measure(ours, batch);
-            CHECK(norms.rounded == 0);  // the first step is in bf16
+            CHECK(kernels.rounded == 0);  // the first step is in bf16
             CHECK(same_bits(sums_of(ours, batch, mean_over(batch)).tensor(), sums));
             CHECK(same_bits(ours.parameters.gradients(), right.parameters.gradients()));
             CHECK(ours->fp8_scales()->word() == right->fp8_scales()->word());
             // All but the last layer have two norms, each of whose directions is rounded; checkpointing computes forwards twice.
+            // All have attention, whose backward is rounded.
             const auto layers = static_cast<std::int64_t>(ours->fp8_scales()->word().size() / 12);
             REQUIRE(layers > 1);
-            CHECK(norms.rounded == (checkpointing ? 6 : 4) * (layers - 1));
+            CHECK(kernels.rounded == (checkpointing ? 6 : 4) * (layers - 1) + layers);
         }
 }
 

@@ -4,6 +4,7 @@
 
 #include "kernels/cuda/attention_tiles.h"
 #include "kernels/cuda/dropout_factors.h"
+#include "kernels/cuda/fp8_rows.h"
 #include "kernels/cuda/tensor_cores.h"
 
 namespace bertpretrain::cuda {
@@ -157,6 +158,66 @@ __device__ __forceinline__ void store_rows(const Sums (&sums)[D / 8], const floa
             *reinterpret_cast<uint4*>(to + row * stride + column) =
                 *reinterpret_cast<const uint4*>(stage + Rows::at(row, column));
     }
+}
+
+/// The same as an operand in F and its transpose, at row `first_row` and `column` of it; columns are a multiple of 16.
+/// @param stage of 16 (D + 16) bytes, aligned to 16
+template <class F, int D>
+__device__ __forceinline__ void store_rows(const Sums (&sums)[D / 8], const float (&factors)[2], std::uint8_t* stage,
+                                           const Fp8Rows& to, std::int64_t first_row, std::int64_t column, int rows) {
+    constexpr int row_pitch = D + 16, column_pitch = warp_rows + 4, pieces_of_row = D / 16;
+    const int g = lane() / 4, c = lane() % 4;
+    const float scale = *to.scale;
+    unsigned quads[D / 8], magnitude = 0;  // columns 8t + 2c, 8t + 2c + 1 of row g, then of row g + 8
+#pragma unroll
+    for (int t = 0; t < D / 8; ++t) {
+        float x[4];
+#pragma unroll
+        for (int i = 0; i < 4; ++i) x[i] = g + 8 * (i / 2) < rows ? sums[t][i] * factors[i / 2] : 0.0F;
+        quads[t] = rounded_quad<F>(x, scale, magnitude);
+    }
+    __syncwarp();
+#pragma unroll
+    for (int t = 0; t < D / 8; ++t)
+#pragma unroll
+        for (int half = 0; half < 2; ++half)
+            *reinterpret_cast<std::uint16_t*>(stage + (g + 8 * half) * row_pitch + 8 * t + 2 * c) =
+                static_cast<std::uint16_t>(quads[t] >> 16 * half);
+    __syncwarp();
+#pragma unroll
+    for (int piece = lane(); piece < warp_rows * pieces_of_row; piece += warp_lanes) {
+        const int row = piece / pieces_of_row, at = piece % pieces_of_row * 16;
+        if (row < rows)
+            *reinterpret_cast<uint4*>(to.by_row + (first_row + row) * to.width + column + at) =
+                *reinterpret_cast<const uint4*>(stage + row * row_pitch + at);
+    }
+    __syncwarp();
+#pragma unroll
+    for (int t = 0; t < D / 8; ++t)
+#pragma unroll
+        for (int i = 0; i < 4; ++i)
+            stage[(8 * t + 2 * c + i % 2) * column_pitch + g + 8 * (i / 2)] = static_cast<std::uint8_t>(quads[t] >> 8 * i);
+    __syncwarp();
+    for (int word = lane(); word < D * warp_rows / 4; word += warp_lanes) {
+        const int feature = word / (warp_rows / 4), row = word % (warp_rows / 4) * 4;
+        const std::uint8_t* const from = stage + feature * column_pitch + row;
+        std::uint8_t* const at = to.by_column + (column + feature) * to.rows + first_row + row;
+        if (first_row % 4 == 0 && row + 4 <= rows) *reinterpret_cast<unsigned*>(at) = *reinterpret_cast<const unsigned*>(from);
+        else
+            for (int r = 0; r < 4; ++r)
+                if (row + r < rows) at[r] = from[r];
+    }
+    add_largest_of_warp(magnitude, to.largest);
+}
+
+/// Writes a warp's 16 rows of the gradient of queries, keys and values. @param row in T @param column of the 3H
+template <int D, class Rows>
+__device__ __forceinline__ void store_gradient(const Sums (&sums)[D / 8], const float (&factors)[2], Bf16* stage,
+                                               const QkvGradient& to, std::int64_t row, std::int64_t column, std::int64_t H,
+                                               int rows) {
+    if (to.fp8.by_row != nullptr)
+        store_rows<E5m2, D>(sums, factors, reinterpret_cast<std::uint8_t*>(stage), to.fp8, row, column, rows);
+    else store_rows<D, Rows>(sums, factors, stage, to.rows_T3H + row * 3 * H + column, 3 * H, rows);
 }
 
 }  // namespace bertpretrain::cuda

@@ -33,4 +33,10 @@ struct AttentionInputs {
     AttentionDropout dropout;
 };
 
+/// Where a backward on tensor cores writes the gradient of queries, keys and values.
+struct QkvGradient {
+    Bf16* rows_T3H;
+    Fp8Rows fp8{};  ///< in e5m2, instead of rows_T3H
+};
+
 }  // namespace bertpretrain::cuda

@@ -7,13 +7,27 @@
 
 namespace bertpretrain::cuda {
 
-/// Adds the largest magnitude of the block's elements, as bits, which order like the magnitudes; NaN is above infinity.
-__device__ __forceinline__ void add_largest(unsigned magnitude, float* largest) {
-    __shared__ unsigned of_warps[warp_lanes];
+/// Returns the largest magnitude of the warp's elements, as bits, which order like the magnitudes; NaN is above infinity.
+__device__ __forceinline__ unsigned largest_of_warp(unsigned magnitude) {
     for (int step = warp_lanes / 2; step > 0; step /= 2) {
         const unsigned other = __shfl_xor_sync(all_lanes, magnitude, step);
         magnitude = other > magnitude ? other : magnitude;
     }
+    return magnitude;
+}
+
+/// Adds the largest magnitude of the warp's elements. Where many warps do, most only read that another one was larger; that the
+/// number read may be an old one costs no more than a needless atomic operation.
+__device__ __forceinline__ void add_largest_of_warp(unsigned magnitude, float* largest) {
+    magnitude = largest_of_warp(magnitude);
+    unsigned* const so_far = reinterpret_cast<unsigned*>(largest);
+    if (lane() == 0 && magnitude > *so_far) atomicMax(so_far, magnitude);
+}
+
+/// Adds the largest magnitude of the block's elements.
+__device__ __forceinline__ void add_largest(unsigned magnitude, float* largest) {
+    __shared__ unsigned of_warps[warp_lanes];
+    magnitude = largest_of_warp(magnitude);
     if (lane() == 0) of_warps[warp()] = magnitude;
     __syncthreads();
     if (threadIdx.x != 0) return;

@@ -55,7 +55,7 @@ struct LongAttentionBackward {
     const Bf16 *context_TH, *d_context_TH;
     const float* log_sum_exp_NT;
     KeptMasks kept;
-    Bf16* d_qkv_T3H;
+    QkvGradient d_qkv;
     QueryTerms* terms_NT;     ///< written with the queries' gradients, read for those of keys and values
     Bf16* biased_queries_TH;  ///< likewise
     float* query_sums_PH;     ///< sums of the queries' gradients over each wide tile

@@ -96,10 +96,10 @@ __device__ __forceinline__ void store_keys(const LongAttentionBackward& pass, Su
     if (rows_here > 0) {
         const float scale = rsqrtf(static_cast<float>(D)), unscaled[2] = {1, 1}, scaled[2] = {scale, scale};
         Bf16* const stage = memory.q[0] + block_row * Rows::pitch;
-        Bf16* const to = pass.d_qkv_T3H + (at.first_row + first_key) * 3 * H + H + column;
-        rotate_back<D>(pass, at.first_row + first_key, rows_here, d_keys);
-        store_rows<D, Rows>(d_keys, scaled, stage, to, 3 * H, rows_here);
-        store_rows<D, Rows>(d_values, unscaled, stage, to + H, 3 * H, rows_here);
+        const std::int64_t row = at.first_row + first_key;
+        rotate_back<D>(pass, row, rows_here, d_keys);
+        store_gradient<D, Rows>(d_keys, scaled, stage, pass.d_qkv, row, H + column, H, rows_here);
+        store_gradient<D, Rows>(d_values, unscaled, stage, pass.d_qkv, row, 2 * H + column, H, rows_here);
     }
     __syncthreads();
     store_column_sums<D>(memory.column_sums(), key_threads / warp_lanes, pass.value_sums_PH + part.index * H + column);

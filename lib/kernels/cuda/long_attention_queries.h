@@ -148,8 +148,8 @@ __device__ __forceinline__ void store_queries(const LongAttentionBackward& pass,
     put_column_sums<D>(d_queries, rows_here, scale, memory.column_sums() + warp() * D);
     rotate_back<D>(pass, at.first_row + first_query, rows_here, d_queries);
     if (rows_here > 0)
-        store_rows<D, Rows>(d_queries, scales, memory.q + block_row * Rows::pitch,
-                            pass.d_qkv_T3H + (at.first_row + first_query) * 3 * H + column, 3 * H, rows_here);
+        store_gradient<D, Rows>(d_queries, scales, memory.q + block_row * Rows::pitch, pass.d_qkv, at.first_row + first_query,
+                                column, H, rows_here);
     __syncthreads();
     store_column_sums<D>(memory.column_sums(), attention_warps, pass.query_sums_PH + part.index * H + column);
 }

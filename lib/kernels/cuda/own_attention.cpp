@@ -113,21 +113,42 @@ void add_qkv_bias_gradient(const at::Tensor& d_qkv_T3H, const at::Tensor& d_bias
 
 /// A backward's inputs as contiguous tensors, and its result.
 struct BackwardTensors {
-    at::Tensor context_TH, d_context_TH, log_sum_exp_NT, d_qkv_T3H;
+    at::Tensor context_TH, d_context_TH, log_sum_exp_NT;
+    AttentionGradient d;
+    std::optional<Quantizer> by;  ///< defined: the result is in fp8
 
-    BackwardTensors(const at::Tensor& d_context, const at::Tensor& qkv_T3H, const AttentionResult& forward)
+    /// @param by_ whether, and how, the result is rounded
+    BackwardTensors(const at::Tensor& d_context, const at::Tensor& qkv_T3H, const AttentionResult& forward,
+                    const std::optional<Quantizer>& by_)
         : context_TH(forward.context_TH.contiguous()),
           d_context_TH(d_context.contiguous()),
           log_sum_exp_NT(forward.log_sum_exp_TN.transpose(0, 1).contiguous()),
-          d_qkv_T3H(at::empty_like(qkv_T3H)) {}
+          by(by_) {
+        if (by) d.qkv_fp8 = empty_fp8(qkv_T3H.size(0), qkv_T3H.size(1), *by);
+        else d.qkv_T3H = at::empty_like(qkv_T3H);
+    }
+    QkvGradient gradient() const { return {compute_data<Bf16>(d.qkv_T3H), by ? fp8_rows(d.qkv_fp8, *by) : Fp8Rows{}}; }
 };
+
+void zero_gradient_of_no_sequence(const AttentionGradient& d, const Attention& shape) {
+    if (!d.qkv_fp8.defined()) return zero_rows_of_no_sequence(d.qkv_T3H, shape);
+    zero_rows_of_no_sequence(d.qkv_fp8.rows_TC.view(at::kByte), shape);
+    zero_rows_of_no_sequence(d.qkv_fp8.columns_CT.view(at::kByte).t(), shape);
+}
+
+/// Whether the backward can round its result to fp8 as it computes it.
+bool can_round(AttentionKernels kernels, const AttentionInputs<Bf16>& in, const Attention& shape) {
+    if (!shape.quantizer || shape.quantizer->type != at::kFloat8_e5m2 || in.rows % 4 != 0) return false;
+    if (kernels == AttentionKernels::short_sequences) return in.head_size == 64 && !in.has_window && !shape.is_rotated();
+    return kernels == AttentionKernels::long_sequences;
+}
 
 /// @param d_bias_3H  each query's and value's third is added to; the key's gradient is exactly zero
 void short_backward(const AttentionInputs<Bf16>& in, const BackwardTensors& t, const at::Tensor& d_bias_3H) {
     const std::int64_t H = in.heads * in.head_size;
     const at::Tensor bias_sums_B3H = at::empty({in.sequences, 3 * H}, t.log_sum_exp_NT.options());
     short_attention_backward({in, compute_data<Bf16>(t.context_TH), compute_data<Bf16>(t.d_context_TH),
-                              fp32_data(t.log_sum_exp_NT), compute_data<Bf16>(t.d_qkv_T3H), fp32_data(bias_sums_B3H)},
+                              fp32_data(t.log_sum_exp_NT), t.gradient(), fp32_data(bias_sums_B3H)},
                              current_stream());
     if (!d_bias_3H.defined()) return;
     float* const d_bias = fp32_data(d_bias_3H);
@@ -146,7 +167,7 @@ void long_backward(const LongKernels& kernels, const AttentionInputs<Bf16>& in, 
                                      compute_data<Bf16>(t.d_context_TH),
                                      fp32_data(t.log_sum_exp_NT),
                                      masks_in(kept_NGT4),
-                                     compute_data<Bf16>(t.d_qkv_T3H),
+                                     t.gradient(),
                                      compute_data<QueryTerms>(terms_NT2),
                                      compute_data<Bf16>(biased_queries_TH),
                                      fp32_data(query_sums_PH),
@@ -167,33 +188,31 @@ void long_backward(const LongKernels& kernels, const AttentionInputs<Bf16>& in, 
 }
 
 template <class W>
-at::Tensor backward(const at::Tensor& d_context_TH, const at::Tensor& qkv_T3H, const at::Tensor& bias_3H,
-                    const AttentionResult& forward, const Attention& shape, const at::Tensor& d_bias_3H,
-                    const LongKernels& long_kernels) {
+AttentionGradient backward(const at::Tensor& d_context_TH, const at::Tensor& qkv_T3H, const at::Tensor& bias_3H,
+                           const AttentionResult& forward, const Attention& shape, const at::Tensor& d_bias_3H,
+                           const LongKernels& long_kernels) {
     const Inputs<W> in(qkv_T3H, bias_3H, shape);
-    const BackwardTensors t(d_context_TH, in.qkv_T3H, forward);
-    bool rotates_back = false;
-    const auto any = [&] {
-        any_attention_backward<W>({in.pass, compute_data<W>(t.context_TH), compute_data<W>(t.d_context_TH),
-                                   fp32_data(t.log_sum_exp_NT), compute_data<W>(t.d_qkv_T3H)},
-                                  current_stream());
-        zero_rows_of_no_sequence(t.d_qkv_T3H, shape);
-        add_qkv_bias_gradient<W>(t.d_qkv_T3H, d_bias_3H);
-    };
     if constexpr (std::is_same_v<W, Bf16>) {
         const AttentionKernels kernels = own_attention_kernels(attention_size(qkv_T3H, shape));
-        rotates_back = kernels == AttentionKernels::long_sequences;
-        if (kernels == AttentionKernels::short_sequences) short_backward(in.pass, t, d_bias_3H);
-        else if (kernels == AttentionKernels::long_sequences)
-            long_backward(long_kernels, in.pass, t, forward.kept_NGT4, shape, d_bias_3H);
-        else any();
-    } else {
-        any();
+        const bool is_short = kernels == AttentionKernels::short_sequences;
+        if (is_short || kernels == AttentionKernels::long_sequences) {
+            BackwardTensors t(d_context_TH, in.qkv_T3H, forward,
+                              can_round(kernels, in.pass, shape) ? shape.quantizer : std::nullopt);
+            if (is_short) short_backward(in.pass, t, d_bias_3H);
+            else long_backward(long_kernels, in.pass, t, forward.kept_NGT4, shape, d_bias_3H);
+            zero_gradient_of_no_sequence(t.d, shape);
+            if (is_short && shape.is_rotated()) rotate(t.d.qkv_T3H, shape.positions_T, shape.rotary.inverted());
+            return t.d;
+        }
     }
-    zero_rows_of_no_sequence(t.d_qkv_T3H, shape);
-    at::Tensor d_qkv = t.d_qkv_T3H;
-    if (shape.is_rotated() && !rotates_back) rotate(d_qkv, shape.positions_T, shape.rotary.inverted());
-    return d_qkv;
+    BackwardTensors t(d_context_TH, in.qkv_T3H, forward, std::nullopt);
+    any_attention_backward<W>({in.pass, compute_data<W>(t.context_TH), compute_data<W>(t.d_context_TH),
+                               fp32_data(t.log_sum_exp_NT), compute_data<W>(t.d.qkv_T3H)},
+                              current_stream());
+    zero_gradient_of_no_sequence(t.d, shape);
+    add_qkv_bias_gradient<W>(t.d.qkv_T3H, d_bias_3H);
+    if (shape.is_rotated()) rotate(t.d.qkv_T3H, shape.positions_T, shape.rotary.inverted());
+    return t.d;
 }
 
 AttentionResult forward_with(const LongKernels& kernels, const at::Tensor& qkv_T3H, const at::Tensor& bias_3H,
@@ -202,9 +221,9 @@ AttentionResult forward_with(const LongKernels& kernels, const at::Tensor& qkv_T
                               [&](auto w) { return forward<decltype(w)>(qkv_T3H, bias_3H, shape, kernels); });
 }
 
-at::Tensor backward_with(const LongKernels& kernels, const at::Tensor& d_context_TH, const at::Tensor& qkv_T3H,
-                         const at::Tensor& bias_3H, const AttentionResult& forward, const Attention& shape,
-                         const at::Tensor& d_bias_3H) {
+AttentionGradient backward_with(const LongKernels& kernels, const at::Tensor& d_context_TH, const at::Tensor& qkv_T3H,
+                                const at::Tensor& bias_3H, const AttentionResult& forward, const Attention& shape,
+                                const at::Tensor& d_bias_3H) {
     return with_compute_dtype(qkv_T3H.scalar_type(), [&](auto w) {
         return backward<decltype(w)>(d_context_TH, qkv_T3H, bias_3H, forward, shape, d_bias_3H, kernels);
     });
@@ -232,8 +251,8 @@ AttentionResult own_attention(const at::Tensor& qkv_T3H, const at::Tensor& bias_
     return forward_with(by_warps, qkv_T3H, bias_3H, shape);
 }
 
-at::Tensor own_attention_backward(const at::Tensor& d_context_TH, const at::Tensor& qkv_T3H, const at::Tensor& bias_3H,
-                                  const AttentionResult& forward, const Attention& shape, const at::Tensor& d_bias_3H) {
+AttentionGradient own_attention_backward(const at::Tensor& d_context_TH, const at::Tensor& qkv_T3H, const at::Tensor& bias_3H,
+                                         const AttentionResult& forward, const Attention& shape, const at::Tensor& d_bias_3H) {
     return backward_with(by_warps, d_context_TH, qkv_T3H, bias_3H, forward, shape, d_bias_3H);
 }
 
@@ -242,9 +261,9 @@ AttentionResult own_attention_of_warpgroups(const at::Tensor& qkv_T3H, const at:
     return forward_with(by_warpgroups, qkv_T3H, bias_3H, shape);
 }
 
-at::Tensor own_attention_of_warpgroups_backward(const at::Tensor& d_context_TH, const at::Tensor& qkv_T3H,
-                                                const at::Tensor& bias_3H, const AttentionResult& forward, const Attention& shape,
-                                                const at::Tensor& d_bias_3H) {
+AttentionGradient own_attention_of_warpgroups_backward(const at::Tensor& d_context_TH, const at::Tensor& qkv_T3H,
+                                                       const at::Tensor& bias_3H, const AttentionResult& forward,
+                                                       const Attention& shape, const at::Tensor& d_bias_3H) {
     require_warpgroups();
     return backward_with(by_warpgroups, d_context_TH, qkv_T3H, bias_3H, forward, shape, d_bias_3H);
 }

@@ -12,15 +12,15 @@ AttentionSize attention_size(const at::Tensor& qkv_T3H, const Attention& shape);
 
 /// Runs the kernels that own_attention_kernels() chooses; they must not be the reference.
 AttentionResult own_attention(const at::Tensor& qkv_T3H, const at::Tensor& bias_3H, const Attention& shape);
-at::Tensor own_attention_backward(const at::Tensor& d_context_TH, const at::Tensor& qkv_T3H, const at::Tensor& bias_3H,
-                                  const AttentionResult& forward, const Attention& shape, const at::Tensor& d_bias_3H);
+AttentionGradient own_attention_backward(const at::Tensor& d_context_TH, const at::Tensor& qkv_T3H, const at::Tensor& bias_3H,
+                                         const AttentionResult& forward, const Attention& shape, const at::Tensor& d_bias_3H);
 
 /// The same by the matrix instructions of Hopper's warpgroups where warpgroup_attention.h has kernels for it.
 /// @throws std::runtime_error on a device of another compute capability than 9.0
 AttentionResult own_attention_of_warpgroups(const at::Tensor& qkv_T3H, const at::Tensor& bias_3H, const Attention& shape);
-at::Tensor own_attention_of_warpgroups_backward(const at::Tensor& d_context_TH, const at::Tensor& qkv_T3H,
-                                                const at::Tensor& bias_3H, const AttentionResult& forward, const Attention& shape,
-                                                const at::Tensor& d_bias_3H);
+AttentionGradient own_attention_of_warpgroups_backward(const at::Tensor& d_context_TH, const at::Tensor& qkv_T3H,
+                                                       const at::Tensor& bias_3H, const AttentionResult& forward,
+                                                       const Attention& shape, const at::Tensor& d_bias_3H);
 
 /// Zeroes the rows after the last sequence.
 void zero_rows_of_no_sequence(const at::Tensor& rows_TX, const Attention& shape);

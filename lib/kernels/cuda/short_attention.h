@@ -27,7 +27,7 @@ struct ShortAttentionBackward {
     ShortAttention in;
     const Bf16 *context_TH, *d_context_TH;
     const float* log_sum_exp_NT;
-    Bf16* d_qkv_T3H;
+    QkvGradient d_qkv;     ///< in fp8 only of heads of 64 without a window
     float* bias_sums_B3H;  ///< per sequence: sums of d_qkv over its tokens before rounding; the key's third is not written
 };
 

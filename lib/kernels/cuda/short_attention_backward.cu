@@ -156,7 +156,8 @@ __device__ __forceinline__ void put_column_sums(const Sums (&sums)[D / 8], float
 }
 
 /// @tparam has_window  whether tokens attend to some others only; that takes more registers than two blocks have
-template <int D, bool tight, bool has_window>
+/// @tparam fp8  whether the gradients are written in fp8
+template <int D, bool tight, bool has_window, bool fp8>
 __global__ void __launch_bounds__(attention_threads, D <= 64 && !tight && !has_window ? 2 : 1)
     backward_block(const __grid_constant__ ShortAttentionBackward pass) {
     const ShortAttention& in = pass.in;
@@ -182,8 +183,14 @@ __global__ void __launch_bounds__(attention_threads, D <= 64 && !tight && !has_w
 
     constexpr float unscaled[2] = {1, 1};
     Bf16* const stage = memory.stage() + first_query * HeadMatrix<D>::pitch;
-    Bf16* const to = pass.d_qkv_T3H + (at.first_row + first_query) * 3 * H + column;
+    Bf16* const to = pass.d_qkv.rows_T3H + (at.first_row + first_query) * 3 * H + column;
     const int rows_here = at.length - first_query;
+    const auto store = [&](const Sums(&sums)[D / 8], int third) {
+        if constexpr (fp8)
+            store_rows<E5m2, D>(sums, unscaled, reinterpret_cast<std::uint8_t*>(stage), pass.d_qkv.fp8,
+                                at.first_row + first_query, third * H + column, rows_here);
+        else store_rows<D>(sums, unscaled, stage, to + third * H, 3 * H, rows_here);
+    };
     const auto transposed_scores = [&](int step) {
         return load_a_transposed(memory.scores, score_pitch, 16 * step, first_query);
     };
@@ -194,13 +201,13 @@ __global__ void __launch_bounds__(attention_threads, D <= 64 && !tight && !has_w
             put_column_sums<D>(d_values, memory.column_sums[1][warp()]);
         }
         __syncthreads();  // kept probabilities and d_context are no longer read
-        if (has_rows) store_rows<D>(d_values, unscaled, stage, to + 2 * H, 3 * H, rows_here);
+        if (has_rows) store(d_values, 2);
     } else {
         if (has_rows) {
             Sums d_values[D / 8]{};
             multiply_by_columns<D>(transposed_scores, memory.d_context, steps, d_values);
             put_column_sums<D>(d_values, memory.column_sums[1][warp()]);
-            store_rows<D>(d_values, unscaled, stage, to + 2 * H, 3 * H, rows_here);
+            store(d_values, 2);
         }
         __syncthreads();  // kept probabilities are no longer read
     }
@@ -209,13 +216,13 @@ __global__ void __launch_bounds__(attention_threads, D <= 64 && !tight && !has_w
         Sums d_queries[D / 8]{};
         multiply_by_columns<D>([&](int step) { return d_scores[step]; }, memory.k, steps, d_queries);
         put_column_sums<D>(d_queries, memory.column_sums[0][warp()]);
-        store_rows<D>(d_queries, unscaled, stage, to, 3 * H, rows_here);
+        store(d_queries, 0);
     }
     __syncthreads();  // all score gradients and column sums are written
     if (has_rows) {
         Sums d_keys[D / 8]{};
         multiply_by_columns<D>(transposed_scores, memory.q, steps, d_keys);
-        store_rows<D>(d_keys, unscaled, stage, to + H, 3 * H, rows_here);
+        store(d_keys, 1);
     }
     for (int i = static_cast<int>(threadIdx.x); i < 2 * D; i += attention_threads) {
         float sum = 0;
@@ -242,9 +249,11 @@ std::optional<std::size_t> short_attention_backward_bytes(std::int64_t head_size
 void short_attention_backward(const ShortAttentionBackward& pass, cudaStream_t stream) {
     const std::size_t shared = shared_memory_of_block();
     const auto start = [&]<int D, bool tight>() {
-        launch_with_shared(pass.in.has_window ? backward_block<D, tight, true> : backward_block<D, tight, false>,
-                           grid_of(pass.in.sequences * pass.in.heads), attention_threads, sizeof(BackwardMemory<D, tight>),
-                           stream, pass);
+        auto kernel = pass.in.has_window ? backward_block<D, tight, true, false> : backward_block<D, tight, false, false>;
+        if constexpr (D == 64)
+            if (pass.d_qkv.fp8.by_row != nullptr) kernel = backward_block<D, tight, false, true>;
+        launch_with_shared(kernel, grid_of(pass.in.sequences * pass.in.heads), attention_threads,
+                           sizeof(BackwardMemory<D, tight>), stream, pass);
     };
     const auto start_fitting = [&]<int D>() {
         if (sizeof(BackwardMemory<D, false>) <= shared) start.template operator()<D, false>();

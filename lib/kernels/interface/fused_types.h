@@ -163,6 +163,8 @@ struct Attention {
     /// attention_backward() then rotates their gradients back. Must not be an inverse.
     Rotary rotary{};
     at::Tensor positions_T{};  ///< int64
+    /// How attention_backward() may round its result to fp8, as in NormArguments.
+    std::optional<Quantizer> quantizer{};
 
     bool is_rotated() const { return rotary.angles_PD.defined(); }
 
@@ -180,6 +182,11 @@ struct AttentionResult {
                                 ///< backward reads it instead of qkv
     at::Tensor kept_NGT4{};  ///< int32: which probabilities dropout kept, as long_attention.h says; defined only if the backward
                              ///< reads it
+};
+
+struct AttentionGradient {
+    at::Tensor qkv_T3H;    ///< compute dtype
+    Fp8Operand qkv_fp8{};  ///< instead of qkv_T3H, from an implementation that rounds it (Attention::quantizer)
 };
 
 }  // namespace bertpretrain

@@ -77,8 +77,8 @@ AttentionResult attention(const at::Tensor& qkv_T3H, const at::Tensor& bias_3H, 
     return {whole_rows(contexts, T).to(qkv_T3H.scalar_type()), whole_rows(log_sums, T)};
 }
 
-at::Tensor attention_backward(const at::Tensor& d_context_TH, const at::Tensor& qkv_T3H, const at::Tensor& bias_3H,
-                              const AttentionResult&, const Attention& shape, const at::Tensor& d_bias_3H) {
+AttentionGradient attention_backward(const at::Tensor& d_context_TH, const at::Tensor& qkv_T3H, const at::Tensor& bias_3H,
+                                     const AttentionResult&, const Attention& shape, const at::Tensor& d_bias_3H) {
     const std::int64_t H = qkv_T3H.size(1) / 3;
     std::vector<at::Tensor> gradients;
     for (std::size_t b = 0; b < shape.layout.samples_B.size(); ++b) {
@@ -101,7 +101,7 @@ at::Tensor attention_backward(const at::Tensor& d_context_TH, const at::Tensor& 
         for (const std::int64_t third : {0, 2}) d_bias_3H.narrow(0, third * H, H).add_(fp32_T3H.narrow(1, third * H, H).sum(0));
     at::Tensor d_qkv_T3H = fp32_T3H.to(qkv_T3H.scalar_type());
     if (shape.is_rotated()) rotate(d_qkv_T3H, shape.positions_T, shape.rotary.inverted());
-    return d_qkv_T3H;
+    return {d_qkv_T3H};
 }
 
 }  // namespace bertpretrain::reference

@@ -109,9 +109,11 @@ HiddenStateGradient layer_backward(const LayerContext& context, std::int64_t ind
         return rows.put_back(LayerMatmuls::input_gradient(LayerLinear::attention_out, d_attention_out, state.operands),
                              context.batch);
     };
-    const MatmulOperand d_qkv =
-        before.gradient(LayerLinear::qkv, {attention_backward(d_context_TH(), state.qkv_T3H, weights.qkv_bias, state.attention,
-                                                              attention_shape(context, index), gradients.qkv_bias)});
+    Attention attended = attention_shape(context, index);
+    attended.quantizer = before.quantizer(LayerLinear::qkv, LinearRole::gradient);
+    const AttentionGradient d_attended =
+        attention_backward(d_context_TH(), state.qkv_T3H, weights.qkv_bias, state.attention, attended, gradients.qkv_bias);
+    const MatmulOperand d_qkv = before.gradient(LayerLinear::qkv, {.x_TC = d_attended.qkv_T3H, .rounded = d_attended.qkv_fp8});
     add_weight_gradient(LayerLinear::qkv, d_qkv, gradients.qkv_weight);
     return {LayerMatmuls::input_gradient(LayerLinear::qkv, d_qkv, state.operands),
             rows.put_back(d_attention.sum_TH, context.batch)};

@@ -59,6 +59,11 @@ struct Operands {
 
     Dropout hidden() const { return {philox_key(1, Purpose::hidden_dropout), 1, probability}; }
     Attention attention_shape() const { return {layout, heads, {philox_key(1, Purpose::attention_dropout), 1, probability}}; }
+    AttentionGradient attention_backward(const Set& s, const std::optional<Quantizer>& by = {}) const {
+        Attention shape = attention_shape();
+        shape.quantizer = by;
+        return bertpretrain::attention_backward(s.normed_TH, s.qkv_T3H, bias_3H, s.attended, shape, d_bias_3H);
+    }
     Quantizer quantizer(at::ScalarType type) const {
         return {type, at::ones({}, word_VH.options().dtype(at::kFloat)), at::zeros({}, word_VH.options().dtype(at::kFloat))};
     }
@@ -73,8 +78,8 @@ struct Operands {
     }
 };
 
-/// What a step in fp8 has instead of its norms: their results rounded as they are computed, or afterwards.
-std::vector<Part> fp8_norm_parts(const std::shared_ptr<Operands>& o, double TH) {
+/// What a step in fp8 has instead of its norms and attention: their results rounded as they are computed, or afterwards.
+std::vector<Part> fp8_parts(const std::shared_ptr<Operands>& o, double TH, double backward_flops) {
     std::vector<Part> parts;
     const Quantizer y = o->quantizer(at::kFloat8_e4m3fn), dx = o->quantizer(at::kFloat8_e5m2);
     parts.push_back({"LayerNorm in fp8, forward", 0, 0, 12 * TH, [=](std::size_t i) { o->norm_forward(o->sets[i], y); }, "LayerNorm"});
@@ -83,6 +88,9 @@ std::vector<Part> fp8_norm_parts(const std::shared_ptr<Operands>& o, double TH) 
     parts.push_back({"LayerNorm in fp8, backward", 0, 0, 16 * TH, [=](std::size_t i) { o->norm_backward(o->sets[i], dx); }, "LayerNorm"});
     parts.push_back({"LayerNorm, then fp8, backward", 0, 0, 20 * TH,
                      [=](std::size_t i) { quantize({o->norm_backward(o->sets[i]).out_TH}, dx); }, "LayerNorm"});
+    parts.push_back({"attention in fp8, backward", 0, backward_flops, 0, [=](std::size_t i) { o->attention_backward(o->sets[i], dx); }, "attention"});
+    parts.push_back({"attention, then fp8, backward", 0, backward_flops, 0,
+                     [=](std::size_t i) { quantize({o->attention_backward(o->sets[i]).qkv_T3H}, dx); }, "attention"});
     return parts;
 }
 
@@ -97,11 +105,7 @@ std::vector<Part> bert_parts(const StepShape& shape) {
         {"attention, forward", L, attention_flops, 0,
          [o](std::size_t i) { attention(o->sets[i].qkv_T3H, o->bias_3H, o->attention_shape()); }, "attention"},
         {"attention, backward", L, 2.5 * attention_flops, 0,
-         [o](std::size_t i) {
-             attention_backward(o->sets[i].normed_TH, o->sets[i].qkv_T3H, o->bias_3H, o->sets[i].attended, o->attention_shape(),
-                                o->d_bias_3H);
-         },
-         "attention"},
+         [o](std::size_t i) { o->attention_backward(o->sets[i]); }, "attention"},
         {"dropout + residual + LayerNorm, forward", 2 * L, 0, (shape.device.is_cuda() ? 2 + 4 + 4 + 2 : 2 + 4 + 4 + 2 + 4) * TH,
          [o](std::size_t i) { o->norm_forward(o->sets[i]); }, "LayerNorm"},
         {"dropout + residual + LayerNorm, backward", 2 * L, 0, (2 + 4 + 4 + 4 + 2) * TH,
@@ -123,7 +127,7 @@ std::vector<Part> bert_parts(const StepShape& shape) {
                                      o->d_bias_3H); }))
         parts.push_back(std::move(part));
     if (shape.device.is_cuda())
-        for (Part& part : fp8_norm_parts(o, TH)) parts.push_back(std::move(part));
+        for (Part& part : fp8_parts(o, TH, 2.5 * attention_flops)) parts.push_back(std::move(part));
     return parts;
 }
 

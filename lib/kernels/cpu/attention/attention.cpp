@@ -62,8 +62,8 @@ AttentionResult attention(const at::Tensor& qkv_T3H, const at::Tensor& bias_3H, 
     return result;
 }
 
-at::Tensor attention_backward(const at::Tensor& d_context_TH, const at::Tensor& qkv_T3H, const at::Tensor& bias_3H,
-                              const AttentionResult& forward, const Attention& shape, const at::Tensor& d_bias_3H) {
+AttentionGradient attention_backward(const at::Tensor& d_context_TH, const at::Tensor& qkv_T3H, const at::Tensor& bias_3H,
+                                     const AttentionResult& forward, const Attention& shape, const at::Tensor& d_bias_3H) {
     const std::int64_t H = qkv_T3H.size(1) / 3;
     at::Tensor d_qkv_T3H = at::empty_like(qkv_T3H);
     zero_rows_of_no_sequence(d_qkv_T3H, shape);
@@ -79,11 +79,11 @@ at::Tensor attention_backward(const at::Tensor& d_context_TH, const at::Tensor& 
         });
     });
     if (shape.is_rotated()) rotate(d_qkv_T3H, shape.positions_T, shape.rotary.inverted());
-    if (!d_bias_3H.defined()) return d_qkv_T3H;
+    if (!d_bias_3H.defined()) return {d_qkv_T3H};
     float* d_bias = fp32_data(d_bias_3H);
     for (std::int64_t b = 0; b < bias_sums_B3H.size(0); ++b)
         for (std::int64_t i = 0; i < 3 * H; ++i) d_bias[i] += fp32_data(bias_sums_B3H)[b * 3 * H + i];
-    return d_qkv_T3H;
+    return {d_qkv_T3H};
 }
 
 }  // namespace bertpretrain::cpu

@@ -137,9 +137,9 @@ AttentionResult forward_of_flash(const at::Tensor& qkv_T3H, const at::Tensor& bi
     return result;
 }
 
-at::Tensor backward_of_flash(const at::Tensor& d_context_TH, const at::Tensor& qkv_T3H, const at::Tensor& bias_3H,
-                             const AttentionResult& forward, const Attention& shape, const at::Tensor& d_bias_3H) {
-    if (shape.layout.tokens() == 0) return at::zeros_like(qkv_T3H);
+AttentionGradient backward_of_flash(const at::Tensor& d_context_TH, const at::Tensor& qkv_T3H, const at::Tensor& bias_3H,
+                                    const AttentionResult& forward, const Attention& shape, const at::Tensor& d_bias_3H) {
+    if (shape.layout.tokens() == 0) return {at::zeros_like(qkv_T3H)};
     const FlashInputs in(forward.biased_T3H.defined() ? forward.biased_T3H : with_bias(qkv_T3H, bias_3H), shape);
     const at::Tensor state = generator_state(qkv_T3H.device(), shape.dropout.active() ? flash_seed(shape) : 0);
     const InOneOrder in_one_order;
@@ -150,7 +150,7 @@ at::Tensor backward_of_flash(const at::Tensor& d_context_TH, const at::Tensor& q
         window_of(shape));
     at::Tensor d_qkv_T3H = side_by_side({d_q, d_k, d_v}, shape, d_bias_3H);
     if (shape.is_rotated()) rotate(d_qkv_T3H, shape.positions_T, shape.rotary.inverted());
-    return d_qkv_T3H;
+    return {d_qkv_T3H};
 }
 
 /// Whether flash attention's forward replaces our long kernels' forward, whose backward then reads its results. On an H100 it
@@ -177,9 +177,9 @@ AttentionResult forward_by(AttentionKernels kernels, const at::Tensor& qkv_T3H, 
     }
 }
 
-at::Tensor backward_by(AttentionKernels kernels, const at::Tensor& d_context_TH, const at::Tensor& qkv_T3H,
-                       const at::Tensor& bias_3H, const AttentionResult& forward, const Attention& shape,
-                       const at::Tensor& d_bias_3H) {
+AttentionGradient backward_by(AttentionKernels kernels, const at::Tensor& d_context_TH, const at::Tensor& qkv_T3H,
+                              const at::Tensor& bias_3H, const AttentionResult& forward, const Attention& shape,
+                              const at::Tensor& d_bias_3H) {
     switch (kernels) {
         case AttentionKernels::flash:
             return backward_of_flash(d_context_TH, qkv_T3H, bias_3H, forward, shape, d_bias_3H);
@@ -206,8 +206,8 @@ AttentionResult attention(const at::Tensor& qkv_T3H, const at::Tensor& bias_3H, 
     return forward_by(by_flash ? AttentionKernels::flash : kernels, qkv_T3H, bias_3H, shape);
 }
 
-at::Tensor attention_backward(const at::Tensor& d_context_TH, const at::Tensor& qkv_T3H, const at::Tensor& bias_3H,
-                              const AttentionResult& forward, const Attention& shape, const at::Tensor& d_bias_3H) {
+AttentionGradient attention_backward(const at::Tensor& d_context_TH, const at::Tensor& qkv_T3H, const at::Tensor& bias_3H,
+                                     const AttentionResult& forward, const Attention& shape, const at::Tensor& d_bias_3H) {
     return backward_by(attention_kernels(attention_size(qkv_T3H, shape)), d_context_TH, qkv_T3H, bias_3H, forward, shape,
                        d_bias_3H);
 }
@@ -218,8 +218,9 @@ AttentionResult warpgroup_attention(const at::Tensor& qkv_T3H, const at::Tensor&
                                                        : forward_by(kernels, qkv_T3H, bias_3H, shape);
 }
 
-at::Tensor warpgroup_attention_backward(const at::Tensor& d_context_TH, const at::Tensor& qkv_T3H, const at::Tensor& bias_3H,
-                                        const AttentionResult& forward, const Attention& shape, const at::Tensor& d_bias_3H) {
+AttentionGradient warpgroup_attention_backward(const at::Tensor& d_context_TH, const at::Tensor& qkv_T3H,
+                                               const at::Tensor& bias_3H, const AttentionResult& forward, const Attention& shape,
+                                               const at::Tensor& d_bias_3H) {
     const AttentionKernels kernels = attention_kernels(attention_size(qkv_T3H, shape));
     return kernels == AttentionKernels::long_sequences
                ? own_attention_of_warpgroups_backward(d_context_TH, qkv_T3H, bias_3H, forward, shape, d_bias_3H)
@@ -230,8 +231,8 @@ AttentionResult flash_attention(const at::Tensor& qkv_T3H, const at::Tensor& bia
     return forward_by(flash_attention_kernels(attention_size(qkv_T3H, shape)), qkv_T3H, bias_3H, shape);
 }
 
-at::Tensor flash_attention_backward(const at::Tensor& d_context_TH, const at::Tensor& qkv_T3H, const at::Tensor& bias_3H,
-                                    const AttentionResult& forward, const Attention& shape, const at::Tensor& d_bias_3H) {
+AttentionGradient flash_attention_backward(const at::Tensor& d_context_TH, const at::Tensor& qkv_T3H, const at::Tensor& bias_3H,
+                                           const AttentionResult& forward, const Attention& shape, const at::Tensor& d_bias_3H) {
     return backward_by(flash_attention_kernels(attention_size(qkv_T3H, shape)), d_context_TH, qkv_T3H, bias_3H, forward, shape,
                        d_bias_3H);
 }
