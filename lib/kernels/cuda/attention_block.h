@@ -160,11 +160,12 @@ __device__ __forceinline__ void store_rows(const Sums (&sums)[D / 8], const floa
     }
 }
 
-/// The same as an operand in F and its transpose, at row `first_row` and `column` of it; columns are a multiple of 16.
+/// The same, times one factor, as an operand in F and its transpose, at row `first_row` and `column` of it; columns are a
+/// multiple of 16.
 /// @param stage of 16 (D + 16) bytes, aligned to 16
 template <class F, int D>
-__device__ __forceinline__ void store_rows(const Sums (&sums)[D / 8], const float (&factors)[2], std::uint8_t* stage,
-                                           const Fp8Rows& to, std::int64_t first_row, std::int64_t column, int rows) {
+__device__ __forceinline__ void store_rows(const Sums (&sums)[D / 8], float factor, std::uint8_t* stage, const Fp8Rows& to,
+                                           std::int64_t first_row, std::int64_t column, int rows) {
     constexpr int row_pitch = D + 16, column_pitch = warp_rows + 4, pieces_of_row = D / 16;
     const int g = lane() / 4, c = lane() % 4;
     const float scale = *to.scale;
@@ -173,7 +174,7 @@ __device__ __forceinline__ void store_rows(const Sums (&sums)[D / 8], const floa
     for (int t = 0; t < D / 8; ++t) {
         float x[4];
 #pragma unroll
-        for (int i = 0; i < 4; ++i) x[i] = g + 8 * (i / 2) < rows ? sums[t][i] * factors[i / 2] : 0.0F;
+        for (int i = 0; i < 4; ++i) x[i] = g + 8 * (i / 2) < rows ? sums[t][i] * factor : 0.0F;
         quads[t] = rounded_quad<F>(x, scale, magnitude);
     }
     __syncwarp();
@@ -212,11 +213,11 @@ __device__ __forceinline__ void store_rows(const Sums (&sums)[D / 8], const floa
 
 /// Writes a warp's 16 rows of the gradient of queries, keys and values. @param row in T @param column of the 3H
 template <int D, class Rows>
-__device__ __forceinline__ void store_gradient(const Sums (&sums)[D / 8], const float (&factors)[2], Bf16* stage,
-                                               const QkvGradient& to, std::int64_t row, std::int64_t column, std::int64_t H,
-                                               int rows) {
+__device__ __forceinline__ void store_gradient(const Sums (&sums)[D / 8], float factor, Bf16* stage, const QkvGradient& to,
+                                               std::int64_t row, std::int64_t column, std::int64_t H, int rows) {
+    const float factors[2] = {factor, factor};
     if (to.fp8.by_row != nullptr)
-        store_rows<E5m2, D>(sums, factors, reinterpret_cast<std::uint8_t*>(stage), to.fp8, row, column, rows);
+        store_rows<E5m2, D>(sums, factor, reinterpret_cast<std::uint8_t*>(stage), to.fp8, row, column, rows);
     else store_rows<D, Rows>(sums, factors, stage, to.rows_T3H + row * 3 * H + column, 3 * H, rows);
 }
 

@@ -94,12 +94,11 @@ __device__ __forceinline__ void store_keys(const LongAttentionBackward& pass, Su
     __syncthreads();  // queries and d_context are no longer read
     put_column_sums<D>(d_values, rows_here, 1, memory.column_sums() + warp() * D);
     if (rows_here > 0) {
-        const float scale = rsqrtf(static_cast<float>(D)), unscaled[2] = {1, 1}, scaled[2] = {scale, scale};
         Bf16* const stage = memory.q[0] + block_row * Rows::pitch;
         const std::int64_t row = at.first_row + first_key;
         rotate_back<D>(pass, row, rows_here, d_keys);
-        store_gradient<D, Rows>(d_keys, scaled, stage, pass.d_qkv, row, H + column, H, rows_here);
-        store_gradient<D, Rows>(d_values, unscaled, stage, pass.d_qkv, row, 2 * H + column, H, rows_here);
+        store_gradient<D, Rows>(d_keys, rsqrtf(static_cast<float>(D)), stage, pass.d_qkv, row, H + column, H, rows_here);
+        store_gradient<D, Rows>(d_values, 1, stage, pass.d_qkv, row, 2 * H + column, H, rows_here);
     }
     __syncthreads();
     store_column_sums<D>(memory.column_sums(), key_threads / warp_lanes, pass.value_sums_PH + part.index * H + column);

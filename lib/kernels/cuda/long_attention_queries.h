@@ -143,12 +143,12 @@ __device__ __forceinline__ void store_queries(const LongAttentionBackward& pass,
     const HeadOfSequence& at = part.at;
     const int H = static_cast<int>(pass.in.heads) * D, column = at.head * D, block_row = warp() * warp_rows;
     const int first_query = part.first + block_row, rows_here = at.length - first_query;
-    const float scale = rsqrtf(static_cast<float>(D)), scales[2] = {scale, scale};
+    const float scale = rsqrtf(static_cast<float>(D));
     __syncthreads();  // d_context is no longer read
     put_column_sums<D>(d_queries, rows_here, scale, memory.column_sums() + warp() * D);
     rotate_back<D>(pass, at.first_row + first_query, rows_here, d_queries);
     if (rows_here > 0)
-        store_gradient<D, Rows>(d_queries, scales, memory.q + block_row * Rows::pitch, pass.d_qkv, at.first_row + first_query,
+        store_gradient<D, Rows>(d_queries, scale, memory.q + block_row * Rows::pitch, pass.d_qkv, at.first_row + first_query,
                                 column, H, rows_here);
     __syncthreads();
     store_column_sums<D>(memory.column_sums(), attention_warps, pass.query_sums_PH + part.index * H + column);

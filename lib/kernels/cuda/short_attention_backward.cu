@@ -187,8 +187,8 @@ __global__ void __launch_bounds__(attention_threads, D <= 64 && !tight && !has_w
     const int rows_here = at.length - first_query;
     const auto store = [&](const Sums(&sums)[D / 8], int third) {
         if constexpr (fp8)
-            store_rows<E5m2, D>(sums, unscaled, reinterpret_cast<std::uint8_t*>(stage), pass.d_qkv.fp8,
-                                at.first_row + first_query, third * H + column, rows_here);
+            store_rows<E5m2, D>(sums, 1, reinterpret_cast<std::uint8_t*>(stage), pass.d_qkv.fp8, at.first_row + first_query,
+                                third * H + column, rows_here);
         else store_rows<D>(sums, unscaled, stage, to + third * H, 3 * H, rows_here);
     };
     const auto transposed_scores = [&](int step) {
