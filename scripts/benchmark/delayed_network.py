@@ -29,10 +29,10 @@ def sh(command):
 class Nodes:
     """Namespaces 10.78.0.1, 10.78.0.2, ... connected by delay_relay; without limits the delay is zero and the bandwidth this host's."""
 
-    def __init__(self, count, microseconds, megabytes_per_second):
+    def __init__(self, count, microseconds, megabytes_per_second, lost=0):
         self.names = [f"bpd{os.getpid()}n{i}" for i in range(count)]
         self.links = [f"bpd{os.getpid() % 100000}t{i}" for i in range(count)]
-        self.relay = subprocess.Popen([program("delay_relay"), str(microseconds), *self.links], stdout=subprocess.PIPE, text=True)
+        self.relay = subprocess.Popen([program("delay_relay"), str(microseconds), str(lost), *self.links], stdout=subprocess.PIPE, text=True)
         assert self.relay.stdout.readline() == "ready\n"
         for number, (name, link) in enumerate(zip(self.names, self.links)):
             sh(f"ip netns add {name} && ip link set {link} netns {name} && ip -n {name} link set lo up && ip -n {name} link set {link} mtu {MTU} "
@@ -58,7 +58,7 @@ class Nodes:
 
 
 def steps_of(nodes, ranks_per_node, config, settings, run, steps):
-    """Trains on all nodes. Returns the median seconds of a step after WARM_UP."""
+    """Trains on all nodes. Returns the median seconds of a step after WARM_UP, and the losses of all steps."""
     options = [part for key, value in settings.items() for part in ("--set", f"{key}={value}")]
     command = [program("bertpretrain"), "train", str(config), "--output", str(run), "--set", f"schedule.total_steps={steps + WARM_UP}", *options]
     count = len(nodes.names) * ranks_per_node
@@ -73,7 +73,8 @@ def steps_of(nodes, ranks_per_node, config, settings, run, steps):
         if process.returncode:
             raise SystemExit(f"a rank ended with {process.returncode}:\n{error}")
     records = [json.loads(line) for line in (run / "metrics.jsonl").read_text().splitlines()]
-    return statistics.median([record["step_seconds"] for record in records if "step_seconds" in record][WARM_UP:])
+    steps = [record for record in records if "step_seconds" in record]
+    return statistics.median([record["step_seconds"] for record in steps][WARM_UP:]), [record["loss"] for record in steps]
 
 
 def predicted(config, settings, nodes, ranks_per_node, tflops, microseconds, megabytes_per_second):
@@ -91,13 +92,16 @@ def compare(layout, options, folder, config):
     count, ranks_per_node = map(int, layout.split("x"))
     rows = []
     for name, settings in RUNS:
-        seconds = []
-        for limits in ((0, 0), (options.microseconds, options.mb_per_second)):
+        seconds, losses = [], []
+        for limits in ((0, 0), (options.microseconds, options.mb_per_second, options.lost)):
             nodes = Nodes(count, *limits)
             with contextlib.ExitStack() as cleanup:
                 cleanup.callback(nodes.remove)
                 run = folder / f"{layout}_{name.replace(' ', '_')}_{limits[0]}"
-                seconds.append(steps_of(nodes, ranks_per_node, config, settings, run, options.steps))
+                of_run = steps_of(nodes, ranks_per_node, config, settings, run, options.steps)
+                seconds.append(of_run[0]), losses.append(of_run[1])
+        if losses[0] != losses[1]:
+            raise SystemExit(f"{layout}, {name}: the network changes the losses: {losses}")
         computing, measured = seconds
         once = predicted(config, settings, count, ranks_per_node, 1.0, options.microseconds, options.mb_per_second)
         plan = predicted(config, settings, count, ranks_per_node, once["computing_seconds"] / computing, options.microseconds, options.mb_per_second)
@@ -119,6 +123,7 @@ def main():
     parser.add_argument("--layouts", nargs="+", default=LAYOUTS, help="nodes x ranks of a node (default: %(default)s)")
     parser.add_argument("--microseconds", type=int, default=2500, help="between nodes, one way (default: %(default)s)")
     parser.add_argument("--mb-per-second", type=float, default=4, help="out of a node (default: %(default)s)")
+    parser.add_argument("--lost", type=int, default=0, help="packets of 1,000 that are lost between nodes, which `plan` does not know (default: %(default)s)")
     parser.add_argument("--picture", type=pathlib.Path, help="SVG file of the table")
     parser.add_argument("--steps", type=int, default=5, help="that are timed (default: %(default)s)")
     options = parser.parse_args()
@@ -140,7 +145,7 @@ def main():
         settings["parallel"] = {"bucket_mib": 1}
         config = folder / "experiment.json"
         config.write_text(json.dumps(settings))
-        print(f"\nA step with {options.mb_per_second:g} MB/s out of a node and {options.microseconds} us between nodes\n")
+        print(f"\nA step with {options.mb_per_second:g} MB/s out of a node, {options.microseconds} us between nodes and {options.lost} of 1,000 packets lost\n")
         print("| nodes x ranks | gradients | without limits, s | measured, s | plan, s | error |\n|---|---|---|---|---|---|")
         for layout in options.layouts:
             for name, computing, measured, plan in compare(layout, options, folder, config):

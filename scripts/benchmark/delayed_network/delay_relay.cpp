@@ -1,8 +1,8 @@
-// Connects network namespaces through interfaces whose packets arrive late:
-//   delay_relay MICROSECONDS NAME...
+// Connects network namespaces through interfaces whose packets arrive late, or not at all:
+//   delay_relay MICROSECONDS LOST NAME...
 // Creates a TUN interface per NAME and prints "ready". The caller moves each into its namespace and gives the i-th one, counted
-// from 0, an IPv4 address whose last number is i + 1. A packet is delivered MICROSECONDS after it was read, in order. Runs until
-// it is killed.
+// from 0, an IPv4 address whose last number is i + 1. A packet is delivered MICROSECONDS after it was read, in order; of 1,000,
+// LOST are dropped at random. Runs until it is killed.
 #include <cerrno>
 #include <cstdint>
 #include <cstdio>
@@ -10,6 +10,7 @@
 #include <cstring>
 #include <ctime>
 #include <deque>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -54,15 +55,16 @@ int open_tun(const std::string& name) {
     return tun;
 }
 
-/// Reads all packets that wait, and queues those for another interface. Drops what is not IPv4.
-void read_from(const pollfd& tun, const std::vector<pollfd>& all, std::int64_t delay, std::deque<Packet>& queue) {
+/// Reads all packets that wait, and queues those for another interface. Drops what is not IPv4, and `lost` of 1,000.
+void read_from(const pollfd& tun, const std::vector<pollfd>& all, std::int64_t delay, unsigned lost, std::deque<Packet>& queue) {
     static std::vector<char> buffer(largest_packet);
+    static std::mt19937 random(1);
     for (;;) {
         const ssize_t count = ::read(tun.fd, buffer.data(), buffer.size());
         if (count <= 0) return;
         const bool is_ipv4 = static_cast<std::size_t>(count) > destination_at && (buffer[0] & 0xF0) == 0x40;
         const auto number = static_cast<unsigned char>(buffer[destination_at]);
-        if (is_ipv4 && number >= 1 && number <= all.size())
+        if (is_ipv4 && number >= 1 && number <= all.size() && random() % 1000 >= lost)
             queue.push_back({now() + delay, all[number - 1U].fd, {buffer.begin(), buffer.begin() + count}});
     }
 }
@@ -83,13 +85,14 @@ std::int64_t deliver(std::deque<Packet>& queue) {
 }  // namespace
 
 int main(int count, char** arguments) {
-    if (count < 3) {
-        std::fprintf(stderr, "usage: delay_relay MICROSECONDS NAME...\n");
+    if (count < 4) {
+        std::fprintf(stderr, "usage: delay_relay MICROSECONDS LOST NAME...\n");
         return 2;
     }
     const std::int64_t delay = std::atoll(arguments[1]) * 1000;
+    const auto lost = static_cast<unsigned>(std::atoi(arguments[2]));
     std::vector<pollfd> tuns;
-    for (int i = 2; i < count; ++i) tuns.push_back({open_tun(arguments[i]), POLLIN, 0});
+    for (int i = 3; i < count; ++i) tuns.push_back({open_tun(arguments[i]), POLLIN, 0});
     ::prctl(PR_SET_TIMERSLACK, 1);  // nanosecond; else the kernel may wake this thread 50 us late
     std::puts("ready");
     std::fflush(stdout);
@@ -99,6 +102,6 @@ int main(int count, char** arguments) {
         const timespec timeout{left / billion, left % billion};
         if (::ppoll(tuns.data(), tuns.size(), &timeout, nullptr) < 0 && errno != EINTR) give_up("ppoll");
         for (const pollfd& tun : tuns)
-            if ((tun.revents & POLLIN) != 0) read_from(tun, tuns, delay, queue);
+            if ((tun.revents & POLLIN) != 0) read_from(tun, tuns, delay, lost, queue);
     }
 }
