@@ -182,7 +182,7 @@ namespace {
 void check_fp8(const Inputs& in, const Ragged& batch, NormKind kind, bool is_post_ln) {
     CAPTURE(in.residual_dtype, batch.tokens(), in.norm.weight_H.size(0), is_post_ln);
     NormArguments arguments{in.out_TH,       in.bias_H,  in.residual_TH, in.norm, eps,
-                            dropout_of(0.1), batch.rows, at::kBFloat16,  false,   in.residual_dtype};
+                            dropout_of(0.1), batch.rows, at::kBFloat16,  true,    in.residual_dtype};
     arguments.norm.kind = kind;
     const NormResult plain = cuda::dropout_residual_norm(arguments);
     const auto forward = in_two_orders([&] {
@@ -194,6 +194,7 @@ void check_fp8(const Inputs& in, const Ragged& batch, NormKind kind, bool is_pos
         CHECK(same_bits(ours.sum_TH, plain.sum_TH));
         CHECK(same_bits(ours.mean_T, plain.mean_T));
         CHECK(same_bits(ours.rstd_T, plain.rstd_T));
+        CHECK(same_bits(ours.normed_fp32_TH, plain.normed_fp32_TH));
         check_rounded(ours.normed_fp8, by, plain.normed_TH);
     }
 

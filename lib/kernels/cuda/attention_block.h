@@ -162,7 +162,7 @@ __device__ __forceinline__ void store_rows(const Sums (&sums)[D / 8], const floa
 
 /// The same, times one factor, as an operand in F and its transpose, at row `first_row` and `column` of it; columns are a
 /// multiple of 16.
-/// @param stage of 16 (D + 16) bytes, aligned to 16
+/// @param stage of 16 (D + 16) bytes and of 20 D, whichever is more, aligned to 16
 template <class F, int D>
 __device__ __forceinline__ void store_rows(const Sums (&sums)[D / 8], float factor, std::uint8_t* stage, const Fp8Rows& to,
                                            std::int64_t first_row, std::int64_t column, int rows) {

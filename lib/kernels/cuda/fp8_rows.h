@@ -48,7 +48,7 @@ __device__ __forceinline__ unsigned rounded_quad(float (&x)[4], float scale, uns
     return fp8_quad<F>(x);
 }
 
-/// A block's rows as they become an operand. Rows come in order; those of one tile share their number divided by its height.
+/// A block's rows as they become an operand. Rows come in order; a tile begins at a multiple of its height.
 template <class F>
 class Fp8RowWriter {
 public:

@@ -25,8 +25,8 @@ __device__ __forceinline__ void round_to(Bf16, Eight& values) {
     for (int i = 0; i < 8; i += 2) round_pair(values[i], values[i + 1]);
 }
 
-/// Returns the norm's input, dropout(out + bias) + residual, and stores it.
-/// @param sum the row of `out` @param residual the row of the residual; zeros where there is none
+/// Replaces `sum`, the row of `out`, by the norm's input, dropout(out + bias) + residual, and stores that.
+/// @param residual the row of the residual; both rows are zeros where there is none
 template <bool quads, class W, class S>
 __device__ __forceinline__ void add_row(const NormForward<W, S>& pass, std::int64_t row, std::int64_t first, Eight& sum,
                                         Eight residual) {

@@ -39,7 +39,8 @@ struct SentencePieces::State {
 SentencePieces::SentencePieces(std::string_view model, const std::string& where) {
     auto state = std::make_unique<State>();
     const bool gives_bytes = state->processor.LoadFromSerializedProto(with_bytes(model)).ok();
-    // Refused, too, if a model has pieces for bytes already: it has no unknown characters.
+    // Refused, too, where a model has pieces of these names (with all of them it has no unknown characters), or tests itself on
+    // unknown characters. As it is it gives the same ids, slowly for long runs of unknown characters.
     const auto status = gives_bytes ? state->processor.status() : state->processor.LoadFromSerializedProto(model);
     if (!status.ok())
         throw DataError(concat(where, ": is no SentencePiece model that the library can read (", status.ToString(),
