@@ -16,8 +16,8 @@ namespace {
 /// Resident memory of a run whose model is next to nothing.
 constexpr std::uint64_t program_bytes = std::uint64_t{130} << 20;
 
-/// Returns the bytes per token in which GPUs keep the dropout masks of one layer's attention, one bit per probability: in bf16
-/// for more than 128 tokens (kernels/cuda/long_attention.h). CPUs keep none, so for them the plan is up to 3 % too high there.
+/// Returns the bytes per token in which GPUs keep the dropout masks of one layer's attention in bf16, one bit per probability
+/// (kernels/cuda/attention_inputs.h). CPUs keep none, so for them the plan is up to 3 % too high.
 /// @param window  of the layer; 0: none
 double mask_bytes(const RunPlan& plan, std::int64_t window) {
     constexpr std::int64_t keys_per_group = 128, bytes_per_group = 16;
@@ -25,8 +25,8 @@ double mask_bytes(const RunPlan& plan, std::int64_t window) {
     const auto groups_of = [](std::int64_t keys) { return (keys + keys_per_group - 1) / keys_per_group; };
     const std::int64_t length = plan.settings.data.sequence_length, heads = model.num_attention_heads, size = model.head_size(),
                        groups = window > 0 ? std::min(groups_of(length), 1 + 2 * groups_of(window)) : groups_of(length);
-    const bool keeps =
-        plan.compute.dtype == at::kBFloat16 && model.attention_dropout > 0 && length > 128 && (size == 32 || size == 64);
+    const bool has_kernels = size == 32 || size == 64 || (size == 128 && length <= 128),
+               keeps = plan.compute.dtype == at::kBFloat16 && model.attention_dropout > 0 && has_kernels;
     return keeps ? static_cast<double>(heads * groups * bytes_per_group) : 0;
 }
 

@@ -16,10 +16,10 @@ bool flash_takes(const AttentionSize& size) {
 
 AttentionKernels own_attention_kernels(const AttentionSize& size) {
     const std::size_t shared = shared_memory_of_block();
-    const bool on_tensor_cores = size.compute_dtype == at::kBFloat16;
-    if (on_tensor_cores && size.longest <= longest_short_sequence && short_attention_takes(size.head_size, shared))
+    const bool is_bf16 = size.compute_dtype == at::kBFloat16;
+    if (is_bf16 && size.longest <= longest_short_sequence && short_attention_takes(size.head_size, shared))
         return AttentionKernels::short_sequences;
-    if (on_tensor_cores && size.longest <= longest_long_sequence && long_attention_takes(size.head_size, shared))
+    if (is_bf16 && size.longest <= longest_long_sequence && long_attention_takes(size.head_size, shared))
         return AttentionKernels::long_sequences;
     if (any_attention_takes(size.longest, size.head_size, shared)) return AttentionKernels::any;
     return AttentionKernels::reference;
@@ -27,8 +27,7 @@ AttentionKernels own_attention_kernels(const AttentionSize& size) {
 
 AttentionKernels attention_kernels(const AttentionSize& size) {
     const AttentionKernels own = own_attention_kernels(size);
-    const bool on_tensor_cores = own == AttentionKernels::short_sequences || own == AttentionKernels::long_sequences;
-    return !on_tensor_cores && flash_takes(size) ? AttentionKernels::flash : own;
+    return !on_tensor_cores(own) && flash_takes(size) ? AttentionKernels::flash : own;
 }
 
 AttentionKernels flash_attention_kernels(const AttentionSize& size) {

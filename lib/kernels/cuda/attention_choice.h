@@ -35,6 +35,11 @@ AttentionKernels attention_kernels(const AttentionSize& size);
 /// Returns flash, or own_attention_kernels() where flash attention does not support the size.
 AttentionKernels flash_attention_kernels(const AttentionSize& size);
 
+/// Whether these are our own kernels for tensor cores.
+constexpr bool on_tensor_cores(AttentionKernels kernels) {
+    return kernels == AttentionKernels::short_sequences || kernels == AttentionKernels::long_sequences;
+}
+
 /// Whether these kernels draw dropout masks from the counters of kernels/interface/dropout.h: all but flash attention do.
 constexpr bool counts_dropout(AttentionKernels kernels) { return kernels != AttentionKernels::flash; }
 

@@ -1,6 +1,8 @@
 #pragma once
 // Inputs of all attention kernels.
 
+#include <algorithm>
+
 #include "kernels/cuda/arguments.h"
 
 namespace bertpretrain::cuda {
@@ -32,6 +34,21 @@ struct AttentionInputs {
     const float* bias_3H;
     AttentionDropout dropout;
 };
+
+constexpr int keys_of_kept = 128, kept_words = 4;
+
+/// Which probabilities dropout kept on tensor cores, written by the forward for the backward, 32 per word: the words of (head,
+/// 128 keys, query) are 4 adjacent ones, for c from 0 to 3. Bit t + 16j of word c is key 8t + 2c + j of the 128.
+struct KeptMasks {
+    unsigned* words_NGT4;  ///< null without dropout; not written for keys that do not exist or that no query of a tile reads
+    int groups;            ///< G, of 128 keys each: for 128 queries within a window, those around them (first_kept_group())
+};
+
+/// Returns G.
+inline std::int64_t kept_groups(std::int64_t longest, std::int64_t reach) {
+    const auto groups = [](std::int64_t keys) { return (keys + keys_of_kept - 1) / keys_of_kept; };
+    return std::min(groups(longest), 1 + 2 * groups(reach));
+}
 
 /// Where a backward on tensor cores writes the gradient of queries, keys and values.
 struct QkvGradient {

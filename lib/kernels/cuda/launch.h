@@ -28,6 +28,14 @@ inline std::size_t shared_memory_of_block() {
     return static_cast<std::size_t>(bytes);
 }
 
+/// Returns the current device's number of multiprocessors.
+inline unsigned multiprocessors() {
+    int device = 0, count = 0;
+    check_cuda(cudaGetDevice(&device), "the query for the current GPU");
+    check_cuda(cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device), "the query for the GPU's multiprocessors");
+    return static_cast<unsigned>(count);
+}
+
 /// Returns the current device's compute capability, ten times the major number plus the minor one: 90 for an H100.
 inline int compute_capability() {
     int device = 0, major = 0, minor = 0;

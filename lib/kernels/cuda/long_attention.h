@@ -10,7 +10,6 @@
 
 #include <cuda_runtime.h>
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
@@ -21,21 +20,6 @@
 namespace bertpretrain::cuda {
 
 constexpr int longest_long_sequence = 8192;
-
-constexpr int keys_of_kept = 128, kept_words = 4;
-
-/// Which probabilities dropout kept, 32 per word: the words of (head, 128 keys, query) are 4 adjacent ones, for c from 0 to 3.
-/// Bit t + 16j of word c is key 8t + 2c + j of the 128.
-struct KeptMasks {
-    unsigned* words_NGT4;  ///< null without dropout; not written for keys that do not exist or that no query of a tile reads
-    int groups;            ///< G, of 128 keys each: for 128 queries within a window, those around them (first_kept_group())
-};
-
-/// Returns G.
-inline std::int64_t kept_groups(std::int64_t longest, std::int64_t reach) {
-    const auto groups = [](std::int64_t keys) { return (keys + keys_of_kept - 1) / keys_of_kept; };
-    return std::min(groups(longest), 1 + 2 * groups(reach));
-}
 
 struct LongAttentionForward {
     AttentionInputs<Bf16> in;

@@ -81,15 +81,15 @@ AttentionResult forward(const at::Tensor& qkv_T3H, const at::Tensor& bias_3H, co
     };
     if constexpr (std::is_same_v<W, Bf16>) {
         const AttentionKernels kernels = own_attention_kernels(attention_size(qkv_T3H, shape));
+        if (on_tensor_cores(kernels) && shape.dropout.active())
+            kept_NGT4 = at::empty({shape.heads, kept_groups(in.pass.longest, in.pass.reach), T, kept_words},
+                                  qkv_T3H.options().dtype(at::kInt));
+        const KeptMasks masks = masks_in(kept_NGT4);
         if (kernels == AttentionKernels::short_sequences)
-            short_attention_forward({in.pass, compute_data<W>(context_TH), fp32_data(log_sum_exp_NT)}, current_stream());
-        else if (kernels == AttentionKernels::long_sequences) {
-            if (shape.dropout.active())
-                kept_NGT4 = at::empty({shape.heads, kept_groups(in.pass.longest, in.pass.reach), T, kept_words},
-                                      qkv_T3H.options().dtype(at::kInt));
-            long_kernels.forward({in.pass, compute_data<W>(context_TH), fp32_data(log_sum_exp_NT), masks_in(kept_NGT4)},
-                                 current_stream());
-        } else any();
+            short_attention_forward({in.pass, compute_data<W>(context_TH), fp32_data(log_sum_exp_NT), masks}, current_stream());
+        else if (kernels == AttentionKernels::long_sequences)
+            long_kernels.forward({in.pass, compute_data<W>(context_TH), fp32_data(log_sum_exp_NT), masks}, current_stream());
+        else any();
     } else {
         any();
     }
@@ -144,11 +144,12 @@ bool can_round(AttentionKernels kernels, const AttentionInputs<Bf16>& in, const 
 }
 
 /// @param d_bias_3H  each query's and value's third is added to; the key's gradient is exactly zero
-void short_backward(const AttentionInputs<Bf16>& in, const BackwardTensors& t, const at::Tensor& d_bias_3H) {
+void short_backward(const AttentionInputs<Bf16>& in, const BackwardTensors& t, const at::Tensor& kept_NGT4,
+                    const at::Tensor& d_bias_3H) {
     const std::int64_t H = in.heads * in.head_size;
     const at::Tensor bias_sums_B3H = at::empty({in.sequences, 3 * H}, t.log_sum_exp_NT.options());
     short_attention_backward({in, compute_data<Bf16>(t.context_TH), compute_data<Bf16>(t.d_context_TH),
-                              fp32_data(t.log_sum_exp_NT), t.gradient(), fp32_data(bias_sums_B3H)},
+                              fp32_data(t.log_sum_exp_NT), masks_in(kept_NGT4), t.gradient(), fp32_data(bias_sums_B3H)},
                              current_stream());
     if (!d_bias_3H.defined()) return;
     float* const d_bias = fp32_data(d_bias_3H);
@@ -195,10 +196,10 @@ AttentionGradient backward(const at::Tensor& d_context_TH, const at::Tensor& qkv
     if constexpr (std::is_same_v<W, Bf16>) {
         const AttentionKernels kernels = own_attention_kernels(attention_size(qkv_T3H, shape));
         const bool is_short = kernels == AttentionKernels::short_sequences;
-        if (is_short || kernels == AttentionKernels::long_sequences) {
+        if (on_tensor_cores(kernels)) {
             BackwardTensors t(d_context_TH, in.qkv_T3H, forward,
                               can_round(kernels, in.pass, shape) ? shape.quantizer : std::nullopt);
-            if (is_short) short_backward(in.pass, t, d_bias_3H);
+            if (is_short) short_backward(in.pass, t, forward.kept_NGT4, d_bias_3H);
             else long_backward(long_kernels, in.pass, t, forward.kept_NGT4, shape, d_bias_3H);
             zero_gradient_of_no_sequence(t.d, shape);
             if (is_short && shape.is_rotated()) rotate(t.d.qkv_T3H, shape.positions_T, shape.rotary.inverted());

@@ -1,7 +1,8 @@
 #pragma once
 // Attention of sequences of at most 128 tokens on tensor cores and raw device memory. A block computes one head of one sequence
 // in shared memory and registers, also within a window, so scores are never written to device memory, and every sum has a fixed
-// order. Dropout masks come from the counters of kernels/interface/dropout.h: they depend on the sample, not on its batch.
+// order. Dropout masks come from the counters of kernels/interface/dropout.h: they depend on the sample, not on its batch. The
+// forward keeps them for the backward.
 
 #include <cuda_runtime.h>
 
@@ -21,12 +22,14 @@ struct ShortAttentionForward {
     ShortAttention in;
     Bf16* context_TH;
     float* log_sum_exp_NT;
+    KeptMasks kept;  ///< of one group
 };
 
 struct ShortAttentionBackward {
     ShortAttention in;
     const Bf16 *context_TH, *d_context_TH;
     const float* log_sum_exp_NT;
+    KeptMasks kept;
     QkvGradient d_qkv;     ///< in fp8 only of heads of 64 without a window
     float* bias_sums_B3H;  ///< per sequence: sums of d_qkv over its tokens before rounding; the key's third is not written
 };

@@ -81,7 +81,8 @@ __device__ __forceinline__ RowsOfScores rows_of_scores(const ShortAttentionBackw
         const bool exists = query < at.length;
         rows.log_sum_exp[half] = exists ? pass.log_sum_exp_NT[at.head * pass.in.rows + at.first_row + query] * log2_of_e : 0.0F;
         rows.along_context[half] = along_context[query];
-        rows.kept[half] = pass.in.dropout.threshold > 0 ? kept_of_row(pass.in.dropout, at, query, 0) : 0xFFFFFFFFU;
+        rows.kept[half] = 0xFFFFFFFFU;
+        if (exists && pass.in.dropout.threshold > 0) rows.kept[half] = pass.kept.words_NGT4[kept_word(pass.in, at, query)];
     }
     return rows;
 }
@@ -159,12 +160,13 @@ __device__ __forceinline__ void put_column_sums(const Sums (&sums)[D / 8], float
 /// @tparam fp8  whether the gradients are written in fp8
 template <int D, bool tight, bool has_window, bool fp8>
 __global__ void __launch_bounds__(attention_threads, D <= 64 && !tight && !has_window ? 2 : 1)
-    backward_block(const __grid_constant__ ShortAttentionBackward pass) {
+    backward_block(const __grid_constant__ ShortAttentionBackward pass, unsigned blocks_ahead) {
     const ShortAttention& in = pass.in;
     const HeadOfSequence at(in, blockIdx.x);
     const std::int64_t H = in.heads * D, column = at.head * D;
     auto& memory = *static_cast<BackwardMemory<D, tight>*>(dynamic_shared_memory());
     load_block<D>(pass, at, memory);
+    bring_inputs_to_cache<D>(in, blockIdx.x + blocks_ahead, pass.context_TH, pass.d_context_TH);
     __syncthreads();
 
     const int first_query = warp() * warp_rows, steps = at.steps();
@@ -253,7 +255,7 @@ void short_attention_backward(const ShortAttentionBackward& pass, cudaStream_t s
         if constexpr (D == 64)
             if (pass.d_qkv.fp8.by_row != nullptr) kernel = backward_block<D, tight, false, true>;
         launch_with_shared(kernel, grid_of(pass.in.sequences * pass.in.heads), attention_threads,
-                           sizeof(BackwardMemory<D, tight>), stream, pass);
+                           sizeof(BackwardMemory<D, tight>), stream, pass, multiprocessors());
     };
     const auto start_fitting = [&]<int D>() {
         if (sizeof(BackwardMemory<D, false>) <= shared) start.template operator()<D, false>();

@@ -11,6 +11,11 @@ namespace bertpretrain::cuda {
 constexpr int key_steps = longest_short_sequence / 16;
 constexpr float lowest_score = -3e38F;
 
+/// Returns where this lane's 32 probabilities of a query lie among the kept ones.
+__device__ __forceinline__ std::int64_t kept_word(const ShortAttention& in, const HeadOfSequence& at, int query) {
+    return (at.head * in.rows + at.first_row + query) * kept_words + lane() % 4;
+}
+
 /// The 128 x D matrices of one head.
 template <int D>
 struct HeadMatrix {
@@ -49,6 +54,42 @@ struct HeadMatrix {
         }
     };
 };
+
+constexpr int sector_bytes = 32;  ///< what the L2 cache reads at a time
+
+/// Asks for the sector at `from` to be brought to the L2 cache: a hint.
+__device__ __forceinline__ void bring_to_cache(const void* from) {
+#ifdef __CUDACC__
+    asm volatile("prefetch.global.L2 [%0];" : : "l"(__cvta_generic_to_global(from)));
+#else
+    cuda_emulator::brought_to_cache.insert(from);
+#endif
+}
+
+/// Brings a head's rows to the L2 cache. @param from row 0; rows are `stride` elements apart
+template <int D>
+__device__ __forceinline__ void bring_rows_to_cache(const Bf16* from, std::int64_t stride, int length) {
+    constexpr int of_sector = sector_bytes / sizeof(Bf16), sectors = D / of_sector, rows_at_once = attention_threads / sectors;
+    const auto thread = static_cast<int>(threadIdx.x);
+#pragma unroll
+    for (int first = 0; first < longest_short_sequence; first += rows_at_once)
+        if (const int row = first + thread / sectors; row < length)
+            bring_to_cache(from + row * stride + thread % sectors * of_sector);
+}
+
+/// Brings to the L2 cache what block `block` of the grid reads of qkv and of `others`, if there is such a block. A block loads
+/// all of its inputs, and then computes. So that device memory does not rest meanwhile, each does this for one that begins later:
+/// as many blocks as there are multiprocessors, each of which has two at a time or one.
+template <int D, class... Matrices>
+__device__ __forceinline__ void bring_inputs_to_cache(const ShortAttention& in, unsigned block, const Matrices*... others_TH) {
+    if (block >= gridDim.x) return;
+    const HeadOfSequence at(in, block);
+    const std::int64_t H = in.heads * D, column = at.head * D;
+#pragma unroll
+    for (int third = 0; third < 3; ++third)
+        bring_rows_to_cache<D>(in.qkv_T3H + (at.first_row * 3 + third) * H + column, 3 * H, at.length);
+    (bring_rows_to_cache<D>(others_TH + at.first_row * H + column, H, at.length), ...);
+}
 
 /// sums = rows [first_row, first_row + 16) of a, times the transpose of b's rows from first_key on, one row per column of sums.
 /// Skips steps of 16 rows that begin at end_key or later.

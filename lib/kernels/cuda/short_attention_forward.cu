@@ -51,7 +51,7 @@ __device__ __forceinline__ void lower_outside(Sums (&scores)[key_tiles], int fir
 
 template <int D>
 __global__ void __launch_bounds__(attention_threads, D <= 64 ? 2 : 1)
-    forward_block(const __grid_constant__ ShortAttentionForward pass) {
+    forward_block(const __grid_constant__ ShortAttentionForward pass, unsigned blocks_ahead) {
     const ShortAttention& in = pass.in;
     const HeadOfSequence at(in, blockIdx.x);
     const std::int64_t H = in.heads * D, column = at.head * D;
@@ -65,6 +65,7 @@ __global__ void __launch_bounds__(attention_threads, D <= 64 ? 2 : 1)
         k_pieces.put_biased(k, in.bias_3H + H + column, at.length);
         v_pieces.put_biased(v, in.bias_3H + 2 * H + column, at.length);
     }
+    bring_inputs_to_cache<D>(in, blockIdx.x + blocks_ahead);
     __syncthreads();
     const int first_query = warp() * warp_rows, g = lane() / 4;
     if (first_query >= at.length) return;
@@ -81,6 +82,7 @@ __global__ void __launch_bounds__(attention_threads, D <= 64 ? 2 : 1)
         if (lane() % 4 == 0 && query < at.length) pass.log_sum_exp_NT[at.head * in.rows + at.first_row + query] = log_sum;
         if (in.dropout.threshold == 0) continue;
         const unsigned kept = kept_of_row(in.dropout, at, query, 0);
+        if (query < at.length) pass.kept.words_NGT4[kept_word(in, at, query)] = kept;
 #pragma unroll
         for (int t = 0; t < key_tiles; ++t)
 #pragma unroll
@@ -111,7 +113,7 @@ std::optional<std::size_t> short_attention_forward_bytes(std::int64_t head_size)
 void short_attention_forward(const ShortAttentionForward& pass, cudaStream_t stream) {
     const auto start = [&]<int D>() {
         launch_with_shared(forward_block<D>, grid_of(pass.in.sequences * pass.in.heads), attention_threads, forward_bytes<D>,
-                           stream, pass);
+                           stream, pass, multiprocessors());
     };
     if (pass.in.head_size == 32) start.template operator()<32>();
     else if (pass.in.head_size == 64) start.template operator()<64>();

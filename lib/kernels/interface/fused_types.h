@@ -180,8 +180,8 @@ struct AttentionResult {
     at::Tensor log_sum_exp_TN;  ///< fp32: log-sum-exp of each row of scores, for the backward
     at::Tensor biased_T3H{};    ///< compute dtype: qkv + bias; defined only if the forward had to write it, and then the
                                 ///< backward reads it instead of qkv
-    at::Tensor kept_NGT4{};  ///< int32: which probabilities dropout kept, as long_attention.h says; defined only if the backward
-                             ///< reads it
+    at::Tensor kept_NGT4{};     ///< int32: which probabilities dropout kept, as attention_inputs.h says; defined only if the
+                                ///< backward reads it
 };
 
 struct AttentionGradient {

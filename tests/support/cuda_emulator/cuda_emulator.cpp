@@ -480,6 +480,7 @@ cudaError_t cudaGetDevice(int* device) {
 
 cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int) {
     *value = attribute == cudaDevAttrMaxSharedMemoryPerBlockOptin ? cuda_emulator::shared_memory_limit
+             : attribute == cudaDevAttrMultiProcessorCount        ? cuda_emulator::multiprocessors
              : attribute == cudaDevAttrComputeCapabilityMajor     ? cuda_emulator::compute_capability / 10
                                                                   : cuda_emulator::compute_capability % 10;
     return cudaSuccess;

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <cstring>
 #include <functional>
+#include <set>
 #include <utility>
 
 #define __global__
@@ -51,6 +52,9 @@ void load_tiles(const std::uint16_t* row, bool transposed, unsigned (&tiles)[4])
 /// kernels/cuda/long_attention_rows.h: the copies of a thread are made when it waits for them. `from` null: zeros.
 void copy_async(void* to, const void* from, std::size_t bytes);
 void wait_for_copies();
+
+/// The addresses that kernels have asked to be brought to the L2 cache (kernels/cuda/short_attention_block.h).
+inline std::set<const void*> brought_to_cache;
 
 /// kernels/cuda/warpgroup.h, with the operands of one lane. Matmuls are made when their warp waits for them; until then their
 /// sums are NaN. All 32 lanes of a warp must call these functions, and all warps of a warpgroup as often as each other.
@@ -110,6 +114,7 @@ cudaError_t cudaPeekAtLastError();
 cudaError_t cudaGetDevice(int* device);
 enum cudaDeviceAttr {
     cudaDevAttrMaxSharedMemoryPerBlockOptin,
+    cudaDevAttrMultiProcessorCount,
     cudaDevAttrComputeCapabilityMajor,
     cudaDevAttrComputeCapabilityMinor
 };
@@ -131,6 +136,7 @@ namespace cuda_emulator {
 inline int shared_memory_limit = 227 * 1024;
 /// Ten times the major number plus the minor one.
 inline int compute_capability = 90;
+inline constexpr int multiprocessors = 2;
 /// Whether every launch fails, as where the module has no code for the GPU.
 inline bool launches_fail = false;
 
