@@ -16,13 +16,14 @@ from training_runs import MODERN_SIZES, PREDICTIONS, SIZES, SideFailed, experime
 SIDES = {
     "ours": ("ours", False), "ours-real-lengths": ("ours", True), "ours-bf16-residual": ("ours", False),
     "ours-fp8": ("ours", False), "ours-fp8-bf16-residual": ("ours", False), "ours-warpgroup": ("ours", False),
-    "ours-unmerged": ("ours", False),
+    "ours-unmerged": ("ours", False), "ours-unmerged-early": ("ours", False),
     "hf": ("hf", False), "hf-compile": ("hf-compile", False), "hf-real-lengths": ("hf", True),
     "hf-flash": ("hf-flash", False), "hf-flash-compile": ("hf-flash-compile", False),
     "strongest": ("strongest", False), "strongest-real-lengths": ("strongest", True)}
-# what sides set under "training": those that round more, and other kernels
+# what sides set under "training": those that round more, other kernels, and other launches
 SETTINGS = {"ours-bf16-residual": {"residual_dtype": "bf16"}, "ours-fp8": {"fp8_matmuls": True},
-            "ours-fp8-bf16-residual": {"fp8_matmuls": True, "residual_dtype": "bf16"}, "ours-warpgroup": {"gpu_kernels": "warpgroup"}}
+            "ours-fp8-bf16-residual": {"fp8_matmuls": True, "residual_dtype": "bf16"}, "ours-warpgroup": {"gpu_kernels": "warpgroup"},
+            "ours-unmerged-early": {"early_launches": True}}
 CHECKED = ("strongest", "hf-flash", "hf-flash-compile")  # implementations that are compared with Hugging Face's model before they are timed
 
 
@@ -44,7 +45,7 @@ class Contest:
     def ours(self, side, padded):
         settings = experiment(self.arguments.size, self.arguments.micro_batch, self.folder / str(padded), self.arguments.length)
         settings["batch"]["gradient_accumulation_steps"] = self.arguments.accumulation
-        if side == "ours-unmerged":
+        if side.startswith("ours-unmerged"):
             settings["batch"]["device_micro_batch"] = self.arguments.micro_batch
         settings["training"] |= SETTINGS.get(side, {})
         settings["training"]["device"] = self.arguments.device

@@ -87,6 +87,21 @@ TEST_CASE("a run on a GPU learns like one on the CPU", "[gpu]") {
     CHECK(std::abs(there - here) < 0.001 * here);  // same samples and, in fp32, the CPU's dropout masks
 }
 
+TEST_CASE("a run on a GPU whose kernels start early has the bits of one whose kernels do not", "[gpu]") {
+    NEEDS_GPU();
+    const std::string model = GENERATE("bert", "modernbert");
+    CAPTURE(model);
+    const TemporaryFolder folder;
+    for (const bool early : {false, true}) {
+        json patch = on_gpu("bf16");
+        patch["training"].update({{"gpu_kernels", "fused"}, {"early_launches", early}});
+        const CommandResult run = train(experiment_of(model, folder, patch), folder / (early ? "early" : "usual"));
+        INFO(run.err);
+        REQUIRE(run.exit_code == 0);
+    }
+    CHECK(first_difference(numbers_of(folder / "usual"), numbers_of(folder / "early")) == "");
+}
+
 TEST_CASE("a run that moves from the CPU to a GPU and back is at most 0.1 % from the one that stays", "[gpu]") {
     NEEDS_GPU();
     check_that_it_moves("", "--set training.device=cuda");

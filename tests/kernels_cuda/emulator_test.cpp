@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "kernels/cuda/lanes.h"
 #include "kernels/cuda/launch.h"
 #include "kernels/cuda/tensors.h"
 #include "support/catch.h"
@@ -12,13 +13,15 @@ cudaStream_t current_stream() { return nullptr; }
 }  // namespace bertpretrain::cuda
 
 using bertpretrain::cuda::launch;
+using bertpretrain::cuda::wait_for_kernel_before;
 
 namespace {
 
-enum class Fault { none, barrier_left_out, barrier_not_reached, lane_absent, other_call, warp_incomplete };
+enum class Fault { none, not_waited, barrier_left_out, barrier_not_reached, lane_absent, other_call, warp_incomplete };
 
 /// Threads pass their number to the opposite thread through shared memory, and then to their neighbour.
 __global__ void pass_around(unsigned* out, Fault fault) {
+    if (fault != Fault::not_waited) wait_for_kernel_before();
     __shared__ unsigned numbers[64];
     numbers[threadIdx.x] = 100 * blockIdx.x + threadIdx.x;
     if (fault == Fault::barrier_not_reached && threadIdx.x == 3) return;
@@ -52,6 +55,25 @@ TEST_CASE("the emulator refuses kernels whose threads wait forever") {
     for (const Fault fault : {Fault::barrier_not_reached, Fault::lane_absent, Fault::other_call, Fault::warp_incomplete})
         CHECK_THROWS_AS(run(fault), std::logic_error);
     CHECK_NOTHROW(run(Fault::none));
+}
+
+TEST_CASE("the emulator refuses a kernel that does not wait for the one before it, which launches may overlap") {
+    CHECK_THROWS_WITH(run(Fault::not_waited), Catch::Contains("did not wait for the kernel before"));
+}
+
+TEST_CASE("kernels are started early only where that is asked for and the GPU can") {
+    const auto early = [](bool asked, int capability) {
+        const cuda_emulator::CapabilityOf gpu(capability);
+        const std::uint64_t before = cuda_emulator::early_launches;
+        bertpretrain::cuda::launch_early(asked);
+        run(Fault::none);
+        bertpretrain::cuda::launch_early(false);
+        return cuda_emulator::early_launches - before;
+    };
+    CHECK(early(true, 90) == 1);
+    CHECK(early(true, 120) == 1);
+    CHECK(early(true, 89) == 0);
+    CHECK(early(false, 90) == 0);
 }
 
 TEST_CASE("the emulator refuses shared memory as CUDA does") {

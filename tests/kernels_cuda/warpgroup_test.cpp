@@ -46,6 +46,7 @@ __device__ void write(float* to, const Sums (&sums)[warpgroup_tiles]) {
 }
 
 __global__ void multiply(const Product product) {
+    wait_for_kernel_before();
     const Fault fault = product.fault;
     auto* const a = static_cast<Bf16*>(fault == Fault::memory_not_aligned ? dynamic_shared_memory() : aligned_shared_memory());
     Bf16* const b = a + rows * columns;

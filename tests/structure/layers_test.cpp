@@ -275,6 +275,21 @@ TEST_CASE("settings in whose place the plan may decide are read nowhere else") {
         }
 }
 
+TEST_CASE("every CUDA kernel first waits for the kernel before it, whose end a launch may overlap") {
+    const std::regex kernel("__global__"), waiting(R"(__global__ void[^{;]*\{\s*wait_for_kernel_before\(\);)");
+    std::ptrdiff_t kernels = 0;
+    for (const fs::path& file : source_files("lib/kernels/cuda")) {
+        const std::string text = bertpretrain::testing::read_text(file);
+        const auto count = [&](const std::regex& what) {
+            return std::distance(std::sregex_iterator(text.begin(), text.end(), what), std::sregex_iterator());
+        };
+        INFO(file.string());
+        CHECK(count(waiting) == count(kernel));
+        kernels += count(kernel);
+    }
+    CHECK(kernels > 30);
+}
+
 TEST_CASE("no test has a name that Catch2 cannot print") {
     // Catch2 2 indents the lines after a ": " to its column, and prints without end where that leaves no room in 79 columns.
     constexpr std::size_t last_column = 72;

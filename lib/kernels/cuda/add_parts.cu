@@ -10,6 +10,7 @@ constexpr std::int64_t threads_per_block = 256;
 /// A thread adds four elements of all parts. Four parts are loaded before they are added, so that as many loads are in flight.
 template <class In, class Out>
 __global__ void add_quads(const AddedParts<In, Out> pass) {
+    wait_for_kernel_before();
     constexpr int at_once = 4;
     const std::int64_t first = 4 * (std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x);
     if (first >= pass.elements) return;
@@ -30,6 +31,7 @@ __global__ void add_quads(const AddedParts<In, Out> pass) {
 
 template <class In, class Out>
 __global__ void add_one_by_one(const AddedParts<In, Out> pass) {
+    wait_for_kernel_before();
     const std::int64_t element = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
     if (element >= pass.elements) return;
     float sum = to_float(pass.parts[element]);

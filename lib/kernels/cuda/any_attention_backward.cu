@@ -68,6 +68,7 @@ __device__ void load_d_context(const AnyAttentionBackward<W>& pass, const TileOf
 
 template <class W>
 __global__ void queries_tile(const __grid_constant__ AnyAttentionBackward<W> pass) {
+    wait_for_kernel_before();
     const AttentionInputs<W>& in = pass.in;
     const TileOfHead at(in);
     if (at.first_row >= at.length) return;
@@ -99,6 +100,7 @@ __global__ void queries_tile(const __grid_constant__ AnyAttentionBackward<W> pas
 
 template <class W>
 __global__ void keys_tile(const __grid_constant__ AnyAttentionBackward<W> pass) {
+    wait_for_kernel_before();
     const AttentionInputs<W>& in = pass.in;
     const TileOfHead at(in);
     if (at.first_row >= at.length) return;

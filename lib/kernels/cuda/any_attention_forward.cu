@@ -32,6 +32,7 @@ __device__ float normalize_row(const AttentionDropout& dropout, const TileOfHead
 
 template <class W>
 __global__ void forward_tile(const __grid_constant__ AnyAttentionForward<W> pass) {
+    wait_for_kernel_before();
     const AttentionInputs<W>& in = pass.in;
     const TileOfHead at(in);
     if (at.first_row >= at.length) return;

@@ -16,6 +16,7 @@ __device__ __forceinline__ std::int64_t first_column() { return (blockIdx.x * wa
 /// flight that an H100's do.
 template <class W, RowFunction function, bool quads>
 __global__ void forward_rows(const BiasForward<W> pass, std::int64_t chunk_rows) {
+    wait_for_kernel_before();
     const std::int64_t first = first_column(), first_row = blockIdx.y * chunk_rows;
     const std::int64_t end_row = first_row + chunk_rows < pass.rows ? first_row + chunk_rows : pass.rows;
     const Eight bias = load_eight<quads>(pass.bias, first, pass.width);
@@ -31,6 +32,7 @@ __global__ void forward_rows(const BiasForward<W> pass, std::int64_t chunk_rows)
 
 template <class W, RowFunction function, bool quads>
 __global__ void backward_rows(const BiasBackward<W> pass, std::int64_t chunk_rows) {
+    wait_for_kernel_before();
     const std::int64_t first = first_column(), chunk = blockIdx.y, first_row = chunk * chunk_rows;
     const std::int64_t dx_stride = pass.dx_stride > 0 ? pass.dx_stride : pass.width;
     Eight bias{}, sums{};
@@ -49,6 +51,7 @@ __global__ void backward_rows(const BiasBackward<W> pass, std::int64_t chunk_row
 
 template <class W, RowFunction function, bool quads>
 __global__ void gated_rows(const GatedForward<W> pass, std::int64_t chunk_rows) {
+    wait_for_kernel_before();
     const std::int64_t first = first_column(), first_row = blockIdx.y * chunk_rows, width = pass.width;
     for (std::int64_t row = first_row; row < first_row + chunk_rows && row < pass.rows; ++row) {
         const W* x = pass.x + row * 2 * width;
@@ -61,6 +64,7 @@ __global__ void gated_rows(const GatedForward<W> pass, std::int64_t chunk_rows) 
 
 template <class W, RowFunction function, bool quads>
 __global__ void gated_backward_rows(const GatedBackward<W> pass, std::int64_t chunk_rows) {
+    wait_for_kernel_before();
     const std::int64_t first = first_column(), first_row = blockIdx.y * chunk_rows, width = pass.width;
     for (std::int64_t row = first_row; row < first_row + chunk_rows && row < pass.rows; ++row) {
         const W* x = pass.x + row * 2 * width;

@@ -19,6 +19,7 @@ __device__ __forceinline__ float sum_over_warps(float sum) {
 }
 
 __global__ void add_columns(const __grid_constant__ ColumnSums sums) {
+    wait_for_kernel_before();
     if (sums.totals[blockIdx.y] == nullptr) return;
     const std::int64_t column = std::int64_t{blockIdx.x} * warp_lanes + lane(), kind = blockIdx.y;
     float sum = 0;
@@ -30,6 +31,7 @@ __global__ void add_columns(const __grid_constant__ ColumnSums sums) {
 }
 
 __global__ void add_tiles(const __grid_constant__ TileSums sums) {
+    wait_for_kernel_before();
     const std::int64_t column = std::int64_t{blockIdx.x} * warp_lanes + lane();
     float sum = 0;
     for (std::int64_t b = 0; b < sums.sequences && column < sums.columns; ++b) {

@@ -41,6 +41,7 @@ __device__ __forceinline__ Softmax block_softmax(Softmax mine) {
 
 template <class W, bool quads>
 __global__ void row_statistics(const CrossEntropy<W> pass) {
+    wait_for_kernel_before();
     const std::int64_t row = blockIdx.x, label = pass.labels[row], V = pass.vocabulary;
     if (label < 0) {
         if (threadIdx.x == 0) pass.statistics[row] = {0, 0, 0, 0};
@@ -70,6 +71,7 @@ __global__ void row_statistics(const CrossEntropy<W> pass) {
 
 template <class W, bool quads>
 __global__ void gradient_rows(const CrossEntropy<W> pass, std::int64_t chunk_rows) {
+    wait_for_kernel_before();
     const std::int64_t first = (blockIdx.x * gradient_warps + warp()) * warp_columns, V = pass.vocabulary;
     const std::int64_t chunk = blockIdx.y, first_row = chunk * chunk_rows;
     const Eight bias = load_eight<quads>(pass.bias, first, V);
@@ -92,6 +94,7 @@ __global__ void gradient_rows(const CrossEntropy<W> pass, std::int64_t chunk_row
 }
 
 __global__ void add_totals(const RowStatistics* statistics, std::int64_t rows, double* totals) {
+    wait_for_kernel_before();
     double sums[2] = {0, 0};
     for (std::int64_t row = threadIdx.x; row < rows; row += blockDim.x) {
         sums[0] += statistics[row].loss;

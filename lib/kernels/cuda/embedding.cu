@@ -18,6 +18,7 @@ __device__ __forceinline__ void add(Eight& sum, const Eight& other) {
 
 template <class W, bool quads>
 __global__ void sum_rows(const EmbeddingSum<W> pass) {
+    wait_for_kernel_before();
     const std::int64_t token = blockIdx.x, first = first_column(), width = pass.width;
     Eight sum = load_eight<quads>(pass.word + pass.ids[token] * width, first, width);
     if (pass.position != nullptr) add(sum, load_eight<quads>(pass.position + pass.positions[token] * width, first, width));
@@ -47,6 +48,7 @@ __device__ __forceinline__ void add_to_row(float* row, std::int64_t first, std::
 
 template <bool quads>
 __global__ void sum_chunks(const EmbeddingScatter pass, std::int64_t chunk_tokens) {
+    wait_for_kernel_before();
     const std::int64_t first = first_column(), width = pass.width, number = blockIdx.x;
     const Chunk chunk(pass, number, chunk_tokens);
     Eight sum{};
@@ -65,6 +67,7 @@ __global__ void sum_chunks(const EmbeddingScatter pass, std::int64_t chunk_token
 
 template <bool quads>
 __global__ void join_pieces(const EmbeddingScatter pass, std::int64_t chunk_tokens) {
+    wait_for_kernel_before();
     const std::int64_t first = first_column(), width = pass.width;
     std::int64_t number = blockIdx.x;
     const Chunk chunk(pass, number, chunk_tokens);

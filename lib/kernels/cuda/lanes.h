@@ -17,6 +17,16 @@ __device__ __forceinline__ int lane() { return static_cast<int>(threadIdx.x % wa
 __device__ __forceinline__ int warp() { return static_cast<int>(threadIdx.x / warp_lanes); }
 __device__ __forceinline__ int block_warps() { return static_cast<int>(blockDim.x / warp_lanes); }
 
+/// Waits until the kernel before this one in the stream has ended and all see its results: launch() may start this one earlier.
+/// The first statement of every kernel.
+__device__ __forceinline__ void wait_for_kernel_before() {
+#ifndef __CUDACC__
+    cuda_emulator::wait_for_kernel_before();
+#elif __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" : : : "memory");
+#endif
+}
+
 /// Returns the block's dynamic shared memory (launch_with_shared), aligned to 16 bytes.
 __device__ __forceinline__ void* dynamic_shared_memory() {
 #ifdef __CUDACC__

@@ -55,6 +55,12 @@ inline void allow_shared(const void* kernel, std::size_t bytes) {
                               std::to_string(shared_memory_of_block()) + ",");
 }
 
+/// Says whether kernels launched from now on are started while the one before them in their stream ends, if the GPU can (from
+/// Hopper on): "programmatic dependent launch". Each waits for that one itself (lanes.h, wait_for_kernel_before()). No at first.
+void launch_early(bool early);
+/// Whether they are, on the current device.
+bool launches_early();
+
 /// Launches kernel(arguments...) on `stream` with `shared_bytes` of dynamic shared memory per block. Does nothing for an empty
 /// grid. Does not wait for the kernel.
 /// @throws std::runtime_error if the launch fails
@@ -69,6 +75,11 @@ void launch_with_shared(void (*kernel)(Parameters...), dim3 grid, std::int64_t t
     config.blockDim = dim3(static_cast<unsigned>(threads));
     config.dynamicSmemBytes = shared_bytes;
     config.stream = stream;
+    cudaLaunchAttribute early{};
+    early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    early.val.programmaticStreamSerializationAllowed = 1;
+    config.attrs = &early;
+    config.numAttrs = launches_early() ? 1 : 0;
     check_cuda(cudaLaunchKernelEx(&config, kernel, arguments...), "CUDA kernel launch");
 }
 

@@ -83,6 +83,7 @@ __device__ __forceinline__ void add_queries(const Band& read, const Band& of_all
 template <int D, bool drops, bool windowed>
 __global__ void __launch_bounds__(key_threads, blocks_on_multiprocessor(3, 2))
     keys_block(const __grid_constant__ LongAttentionBackward pass) {
+    wait_for_kernel_before();
     const AttentionInputs<Bf16>& in = pass.in;
     const PartOfHead<block_keys> part(in, blockIdx.x);
     const HeadOfSequence& at = part.at;

@@ -95,6 +95,7 @@ __device__ __forceinline__ void add_keys(const HeadOfSequence& at, const Queries
 template <int D, bool drops, bool windowed>
 __global__ void __launch_bounds__(attention_threads, blocks_on_multiprocessor(2, 1))
     queries_block(const __grid_constant__ LongAttentionBackward pass) {
+    wait_for_kernel_before();
     const AttentionInputs<Bf16>& in = pass.in;
     const PartOfHead<block_queries> part(in, blockIdx.x);
     const HeadOfSequence& at = part.at;

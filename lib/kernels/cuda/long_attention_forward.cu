@@ -97,6 +97,7 @@ __device__ __forceinline__ void attend(const HeadOfSequence& at, const Bf16* q, 
 template <int D, bool drops, bool windowed>
 __global__ void __launch_bounds__(QueryBlock<windowed>::threads, windowed ? 4 : 2)
     forward_block(const __grid_constant__ LongAttentionForward pass) {
+    wait_for_kernel_before();
     const AttentionInputs<Bf16>& in = pass.in;
     using Block = QueryBlock<windowed>;
     constexpr int block_queries = Block::rows, threads = Block::threads;

@@ -35,6 +35,7 @@ struct NoWriter {
 /// @tparam fp8 whether out's gradient is written in fp8
 template <class W, class S, bool quads, bool fp8>
 __global__ void __launch_bounds__(512) norm_backward_rows(const NormBackward<W, S> pass, std::int64_t chunk_rows) {
+    wait_for_kernel_before();
     const std::int64_t width = pass.width, first = warp() * warp_columns, chunk = blockIdx.x;
     const std::int64_t first_row = chunk * chunk_rows;
     const std::int64_t end_row = first_row + chunk_rows < pass.rows ? first_row + chunk_rows : pass.rows;

@@ -72,6 +72,7 @@ __device__ __forceinline__ void norm_row(const NormForward<W, S>& pass, std::int
 
 template <class W, class S, bool quads>
 __global__ void __launch_bounds__(512, quads ? 3 : 2) norm_forward_rows(const NormForward<W, S> pass) {
+    wait_for_kernel_before();
     const std::int64_t row = blockIdx.x, width = pass.width, begin = row * width, first = warp() * warp_columns;
     Eight values{}, residual{};
     if (pass.out != nullptr) values = load_eight<quads>(pass.out + begin, first, width);
@@ -85,6 +86,7 @@ __global__ void __launch_bounds__(512, quads ? 3 : 2) norm_forward_rows(const No
 /// The rows of one tile. The next row is loaded while the current one is computed.
 template <class S>
 __global__ void __launch_bounds__(512, 2) norm_forward_fp8(const NormForward<Bf16, S> pass) {
+    wait_for_kernel_before();
     const std::int64_t width = pass.width, first = warp() * warp_columns, begin = std::int64_t{blockIdx.x} * fp8_tile_rows;
     const std::int64_t end = begin + fp8_tile_rows < pass.rows ? begin + fp8_tile_rows : pass.rows;
     Fp8RowWriter<E4m3> writer(pass.normed_fp8);
@@ -111,6 +113,7 @@ __global__ void __launch_bounds__(512, 2) norm_forward_fp8(const NormForward<Bf1
 
 template <bool quads>
 __global__ void drop_rows(const float* x, float* y, std::int64_t width, const RowDropout dropout) {
+    wait_for_kernel_before();
     const std::int64_t row = blockIdx.x, first = warp() * warp_columns;
     Eight values = load_eight<quads>(x + row * width, first, width);
     apply_dropout(kept_of_eight(dropout, row, first), dropout.scale, values);

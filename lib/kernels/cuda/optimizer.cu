@@ -109,6 +109,7 @@ __device__ __forceinline__ void for_quads(const Part& part, bool quads, const Bo
 template <class W, OptimizerRule rule>
 __global__ void __launch_bounds__(pass_threads)
     pass_over_part(const OptimizerSlices<W> slices, const DeviceRuns runs, const DeviceConstants constants, bool quads) {
+    wait_for_kernel_before();
     const Part part = part_of_block(runs);
     const DeviceRun run = *part.run;
     double squares[3] = {0, 0, 0};
@@ -143,6 +144,7 @@ __global__ void __launch_bounds__(pass_threads)
 
 __global__ void __launch_bounds__(pass_threads)
     squares_of_part(const float* values, const DeviceRuns runs, double* sums, bool quads) {
+    wait_for_kernel_before();
     const Part part = part_of_block(runs);
     double squares[1] = {0};
     for_quads(part, quads, [&](std::int64_t offset, std::int64_t left, bool whole) {

@@ -99,6 +99,7 @@ __device__ __forceinline__ void store_sums(const float (&sums)[4], std::int64_t 
 
 template <class F, class Source>
 __global__ void __launch_bounds__(threads_per_block) quantize_tiles(const Quantized pass, const Source source, float* tile_sums) {
+    wait_for_kernel_before();
     __shared__ unsigned transposed[tile_columns][squares_down + 1];  // the padding avoids bank conflicts
     const std::int64_t first_row = std::int64_t{blockIdx.y} * tile_rows, first_column = std::int64_t{blockIdx.x} * tile_columns;
     const float scale = *pass.scale;

@@ -12,6 +12,7 @@ constexpr int heads_at_once = 4;
 /// neighbouring features, then neighbouring heads.
 template <class W>
 __global__ void rotate_quads(const RotatedRows<W> pass) {
+    wait_for_kernel_before();
     const auto pieces = static_cast<int>(pass.half / 4), heads = static_cast<int>(pass.heads),
                groups = (heads + heads_at_once - 1) / heads_at_once, of_row = groups * pieces;
     const std::int64_t thread = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x, row = thread / of_row;
@@ -46,6 +47,7 @@ __global__ void rotate_quads(const RotatedRows<W> pass) {
 /// A block rotates one row. Neighbouring threads rotate neighbouring features of a head.
 template <class W>
 __global__ void rotate_one_row(const RotatedRows<W> pass) {
+    wait_for_kernel_before();
     const std::int64_t row = blockIdx.x, half = pass.half, pairs = pass.heads * half;
     const float *cosines = pass.angles + pass.positions[row] * 2 * half, *sines = cosines + half;
     W* const values = pass.at + row * pass.stride;

@@ -161,6 +161,7 @@ __device__ __forceinline__ void put_column_sums(const Sums (&sums)[D / 8], float
 template <int D, bool tight, bool has_window, bool fp8>
 __global__ void __launch_bounds__(attention_threads, D <= 64 && !tight && !has_window ? 2 : 1)
     backward_block(const __grid_constant__ ShortAttentionBackward pass, unsigned blocks_ahead) {
+    wait_for_kernel_before();
     const ShortAttention& in = pass.in;
     const HeadOfSequence at(in, blockIdx.x);
     const std::int64_t H = in.heads * D, column = at.head * D;

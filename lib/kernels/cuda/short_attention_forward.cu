@@ -52,6 +52,7 @@ __device__ __forceinline__ void lower_outside(Sums (&scores)[key_tiles], int fir
 template <int D>
 __global__ void __launch_bounds__(attention_threads, D <= 64 ? 2 : 1)
     forward_block(const __grid_constant__ ShortAttentionForward pass, unsigned blocks_ahead) {
+    wait_for_kernel_before();
     const ShortAttention& in = pass.in;
     const HeadOfSequence at(in, blockIdx.x);
     const std::int64_t H = in.heads * D, column = at.head * D;

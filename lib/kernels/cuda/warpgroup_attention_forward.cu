@@ -57,6 +57,7 @@ __device__ __forceinline__ void finish_scores(int end, Sums (&scores)[score_tile
 
 template <bool drops>
 __global__ void __launch_bounds__(block_threads, 2) forward_block(const __grid_constant__ LongAttentionForward pass) {
+    wait_for_kernel_before();
     const AttentionInputs<Bf16>& in = pass.in;
     const PartOfHead<block_queries> part(in, blockIdx.x);
     const HeadOfSequence& at = part.at;

@@ -20,6 +20,7 @@ struct KeysMemory {
 
 template <bool drops>
 __global__ void __launch_bounds__(key_threads, 3) keys_block(const __grid_constant__ LongAttentionBackward pass) {
+    wait_for_kernel_before();
     const AttentionInputs<Bf16>& in = pass.in;
     const PartOfHead<block_keys> part(in, blockIdx.x);
     const HeadOfSequence& at = part.at;

@@ -44,6 +44,7 @@ __device__ __forceinline__ void finish_scores(int end, const TermsOfQuery (&term
 
 template <bool drops>
 __global__ void __launch_bounds__(attention_threads, 2) queries_block(const __grid_constant__ LongAttentionBackward pass) {
+    wait_for_kernel_before();
     const PartOfHead<block_queries> part(pass.in, blockIdx.x);
     const HeadOfSequence& at = part.at;
     auto& memory = *static_cast<Memory*>(aligned_shared_memory());

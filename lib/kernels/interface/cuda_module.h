@@ -13,6 +13,8 @@ struct CudaModule {
     const OptimizerKernels* optimizer_kernels;
     CountsDropout* counts_dropout = nullptr;   ///< see KernelSet
     std::vector<KernelSet> alternatives = {};  ///< other implementations of some operations; the self-proof times them as well
+    /// Says whether kernels are started while those before them end, where the GPU can.
+    void (*launch_early)(bool early) = nullptr;
     /// For tests: launches a kernel that does nothing, with this much shared memory per block.
     /// @throws std::runtime_error if the current GPU has less; no error stays in CUDA
     void (*launch_empty_kernel)(std::size_t shared_bytes) = nullptr;

@@ -92,6 +92,7 @@ ChosenKernels choose_kernels(ControlGroup& ranks, const RunPlan& plan, at::Devic
         std::stoi(ranks.text_of_first(std::to_string(static_cast<int>(plan.settings.training.gpu_kernels)))));
     KernelChoice preferred = wanted == KernelPolicy::automatic || wanted == KernelPolicy::warpgroup ? kept : KernelChoice{};
     if (wanted == KernelPolicy::warpgroup) preferred["attention"] = kernels_of_warpgroups;
+    if (device.is_cuda() && cuda_module() != nullptr) cuda_module()->launch_early(plan.settings.training.early_launches);
     const std::vector<KernelSet> sets = available_kernels(device, names_in(preferred));
     const bool has_choice = !sets.empty() || !device.is_cpu();
     Proof proof;

@@ -4,8 +4,9 @@ from programs import can_import
 from .stage import Result, block, read_json, table
 
 NARROW = ["ours-bf16-residual", "ours-fp8", "ours-fp8-bf16-residual"]
-SIDES = ["ours", *NARROW, "ours-real-lengths", "hf", "strongest", "strongest-real-lengths", "hf-compile"]
-LONG_SIDES = ["ours", "ours-warpgroup", *SIDES[1:]]
+OTHERS = [*NARROW, "ours-real-lengths", "hf", "strongest", "strongest-real-lengths", "hf-compile"]
+SIDES = ["ours", "ours-unmerged", "ours-unmerged-early", *OTHERS]
+LONG_SIDES = ["ours", "ours-warpgroup", *OTHERS]
 MODERN_SIDES = ["ours", "ours-warpgroup", *NARROW, "hf-flash", "strongest"]
 
 

@@ -57,6 +57,7 @@ struct Fiber {
     GroupMatmuls matmuls;
     std::unique_ptr<char[]> stack = std::make_unique_for_overwrite<char[]>(stack_bytes);
     State state = State::done;
+    bool has_waited = false;  ///< for the kernel before
 };
 
 /// The values that the lanes of a warp exchange. A lane reads `published` before it arrives at the next exchange, so no value is
@@ -119,6 +120,7 @@ void require(bool holds, const std::string& rule) {
 
 void fiber_main() {
     (*block().body)();
+    if (!block().fiber().has_waited) block().fault = "a thread that did not wait for the kernel before";
     block().fiber().state = State::done;
     swapcontext(&block().fiber().context, &block().scheduler);
 }
@@ -147,6 +149,7 @@ void start_fibers() {
     for (unsigned t = 0; t < block().threads; ++t) {
         block().fibers[t].copies.clear();
         block().fibers[t].matmuls = {};
+        block().fibers[t].has_waited = false;
         start(block().fibers[t]);
     }
     for (Exchange& warp : block().warps) warp.arrived = 0;
@@ -224,6 +227,7 @@ void run_grid(dim3 grid, dim3 threads, std::size_t shared_bytes, const std::func
     }
 }
 
+void wait_for_kernel_before() { block().fiber().has_waited = true; }
 void wait_for_block() { wait(State::waits_for_block); }
 
 namespace {

@@ -53,6 +53,11 @@ void load_tiles(const std::uint16_t* row, bool transposed, unsigned (&tiles)[4])
 void copy_async(void* to, const void* from, std::size_t bytes);
 void wait_for_copies();
 
+/// kernels/cuda/lanes.h. The emulator refuses kernels of which a thread does not call it.
+void wait_for_kernel_before();
+/// The number of kernels that were launched to wait for the one before them themselves.
+inline std::uint64_t early_launches = 0;
+
 /// The addresses that kernels have asked to be brought to the L2 cache (kernels/cuda/short_attention_block.h).
 inline std::set<const void*> brought_to_cache;
 
@@ -122,11 +127,18 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int dev
 enum cudaFuncAttribute { cudaFuncAttributeMaxDynamicSharedMemorySize };
 /// Fails above cuda_emulator::shared_memory_limit.
 cudaError_t cudaFuncSetAttribute(const void* kernel, cudaFuncAttribute attribute, int value);
+enum cudaLaunchAttributeID { cudaLaunchAttributeProgrammaticStreamSerialization = 6 };
+struct cudaLaunchAttribute {
+    cudaLaunchAttributeID id;
+    struct {
+        int programmaticStreamSerializationAllowed;
+    } val;
+};
 struct cudaLaunchConfig_t {
     dim3 gridDim, blockDim;
     std::size_t dynamicSmemBytes = 0;
     cudaStream_t stream = nullptr;
-    void* attrs = nullptr;
+    cudaLaunchAttribute* attrs = nullptr;
     unsigned numAttrs = 0;
 };
 
@@ -174,6 +186,8 @@ cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* config, void (*kernel)(
     if (const cudaError_t error = cuda_emulator::check_launch(reinterpret_cast<const void*>(kernel), config->dynamicSmemBytes);
         error != cudaSuccess)
         return error;
+    for (unsigned a = 0; a < config->numAttrs; ++a)
+        if (config->attrs[a].val.programmaticStreamSerializationAllowed != 0) ++cuda_emulator::early_launches;
     cuda_emulator::run_grid(config->gridDim, config->blockDim, config->dynamicSmemBytes,
                             [&] { kernel(Parameters(arguments)...); });
     return cudaSuccess;

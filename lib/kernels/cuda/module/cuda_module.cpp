@@ -2,6 +2,7 @@
 #include <ATen/cuda/CUDAContext.h>
 
 #include "kernels/cuda/empty_kernel.h"
+#include "kernels/cuda/launch.h"
 #include "kernels/cuda/module/other_attention.h"
 #include "kernels/cuda/tensors.h"
 #include "kernels/interface/cuda_module.h"
@@ -32,6 +33,7 @@ CudaModule make_module() {
             &optimizer_kernels(),
             attention_counts_dropout,
             {with_flash_attention(functions()), with_warpgroups(functions())},
+            launch_early,
             [](std::size_t shared_bytes) { launch_empty_kernel(shared_bytes, current_stream()); }};
 }
 
