@@ -13,6 +13,9 @@ struct ActivationShape {
     double mask_bytes = 0, local_mask_bytes = 0;
     bool bf16_residual = false;
     bool fp8_matmuls = false;  ///< on a GPU
+    /// In which matmuls pack a bf16 number on a CPU that cannot multiply such numbers, and so widens them: 4, else 0. Where it
+    /// can, a packed operand is half as large, and not counted.
+    double widened_bytes = 0;
 
     double compute_bytes() const { return bf16 ? 2 : 4; }
     double residual_bytes() const { return bf16_residual ? 2 : 4; }

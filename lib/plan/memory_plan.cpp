@@ -38,6 +38,7 @@ std::uint64_t activations_of(const RunPlan& plan) {
     shape.bf16 = plan.compute.dtype == at::kBFloat16;
     shape.bf16_residual = plan.compute.residual_dtype == at::kBFloat16;
     shape.fp8_matmuls = plan.compute.on_gpu && plan.settings.training.fp8_matmuls;
+    shape.widened_bytes = shape.bf16 && !plan.compute.on_gpu && !plan.compute.chooses_matmul ? sizeof(float) : 0;
     shape.checkpointing = plan.settings.training.activation_checkpointing;
     shape.mask_bytes = mask_bytes(plan, 0);
     shape.local_mask_bytes = mask_bytes(plan, shape_of(plan.settings.model).window);

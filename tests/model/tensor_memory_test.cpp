@@ -1,5 +1,6 @@
 #include "model/tensor_memory.h"
 
+#include "kernels/matmul_libraries.h"
 #include "model/bert/cost.h"
 #include "model/small_model.h"
 
@@ -49,6 +50,7 @@ double measured_activation_bytes(const ModelConfig& config, std::int64_t count, 
         random_batch(config, std::vector<std::int64_t>(static_cast<std::size_t>(count), shape_of(config).longest_sequence));
     shape = {batch.sequences(), batch.tokens(), batch.masked(), bf16, checkpointing};
     shape.bf16_residual = bf16;
+    shape.widened_bytes = bf16 && !has_bf16_matmul() ? 4 : 0;
     const Arena::Usage before = tensor_memory_usage();
     sums_of(model, batch, mean_over(batch));
     const Arena::Usage after = tensor_memory_usage();

@@ -82,8 +82,9 @@ std::uint64_t activation_bytes(const BertConfig& config, const ActivationShape& 
     const double logits = std::min(masked * vocabulary, static_cast<double>(HeadContext::most_logits));
     const double head =
         compute_bytes * logits + masked * (3 * fp32_size + 3 * compute_bytes) * hidden + compute_bytes * vocabulary * hidden;
-    const double backward = tokens * (2 * compute_bytes * intermediate + (6 * compute_bytes + 3 * residual_bytes) * hidden) +
-                            compute_bytes * hidden * intermediate;
+    const double backward =
+        tokens * ((2 * compute_bytes + shape.widened_bytes) * intermediate + (6 * compute_bytes + 3 * residual_bytes) * hidden) +
+        compute_bytes * hidden * intermediate;
     const double fp8 = shape.fp8_bytes(layers * (4 * hidden * hidden + 2 * hidden * intermediate),
                                        std::max(3 * hidden, intermediate), layers * hidden, hidden * intermediate);
     return static_cast<std::uint64_t>(kept + std::max(head, backward) + fp8);

@@ -81,8 +81,10 @@ std::uint64_t activation_bytes(const Design& design, const ActivationShape& shap
     const double logits = std::min(masked * V, static_cast<double>(HeadContext::most_logits));
     const double head_rows = design.transforms ? 3 * fp32_size + 3 * compute_bytes : fp32_size + 2 * compute_bytes;
     const double head = compute_bytes * logits + masked * head_rows * H + compute_bytes * V * H;
+    // the gradient of value and gate is packed where it is widened, when their product's gradient is no longer there
+    const double of_intermediate = std::max(3 * compute_bytes, 2 * compute_bytes + 2 * shape.widened_bytes);
     const double backward =
-        tokens * (3 * compute_bytes * F + (3 * compute_bytes + 3 * residual_bytes) * H) + 2 * compute_bytes * H * F;
+        tokens * (of_intermediate * F + (3 * compute_bytes + 3 * residual_bytes) * H) + 2 * compute_bytes * H * F;
     const double fp8 = shape.fp8_bytes(layers * (4 * H * H + 3 * H * F), std::max(3 * H, 2 * F), layers * H, 2 * H * F);
     return static_cast<std::uint64_t>(kept + std::max(head, backward) + fp8);
 }
