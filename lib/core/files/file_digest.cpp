@@ -73,6 +73,8 @@ void RunningDigest::add(std::string_view bytes) {
     bytes_ += bytes.size();
 }
 
+FileDigest RunningDigest::so_far(const std::string& name) const { return {name, bytes_, hexadecimal(hash_.so_far()), {}}; }
+
 FileDigest RunningDigest::finish(const std::string& name) { return {name, bytes_, hexadecimal(hash_.finish()), {}}; }
 
 }  // namespace bertpretrain

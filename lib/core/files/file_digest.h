@@ -39,6 +39,7 @@ class RunningDigest {
 public:
     void add(std::string_view bytes);
     std::uint64_t bytes() const { return bytes_; }
+    FileDigest so_far(const std::string& name) const;
     /// Must be the last call.
     FileDigest finish(const std::string& name);
 

@@ -61,7 +61,7 @@ OutputLock::OutputLock(const fs::path& file, const std::string& in_use)
 
 OutputLock::~OutputLock() {
     std::error_code ignored;
-    if (lock_.is_in_place()) fs::remove(partial_, ignored);
+    if (lock_.is_in_place() && fs::is_empty(partial_, ignored)) fs::remove(partial_, ignored);
 }
 
 LockedFile::LockedFile(const fs::path& file, const std::string& content, const std::string& in_use) : lock_(file, in_use) {

@@ -29,7 +29,7 @@ private:
 };
 
 /// The right to write a file, for the one process that has it. Locks FILE.partial, from which write_atomically() makes FILE, and
-/// removes it at the end if it is still there.
+/// removes it at the end if it is still there and empty.
 class OutputLock {
 public:
     /// Creates FILE.partial. @param in_use the message if another process is writing FILE; empty: one that says so

@@ -36,6 +36,12 @@ void Sha256::add(std::string_view bytes) {
     check(EVP_DigestUpdate(context_.get(), bytes.data(), bytes.size()) == 1, "EVP_DigestUpdate");
 }
 
+std::string Sha256::so_far() const {
+    Sha256 copy;
+    check(EVP_MD_CTX_copy_ex(copy.context_.get(), context_.get()) == 1, "EVP_MD_CTX_copy_ex");
+    return copy.finish();
+}
+
 std::string Sha256::finish() {
     std::array<unsigned char, hash_bytes> hash{};
     check(EVP_DigestFinal_ex(context_.get(), hash.data(), nullptr) == 1, "EVP_DigestFinal_ex");

@@ -15,7 +15,9 @@ class Sha256 {
 public:
     Sha256();
     void add(std::string_view bytes);
-    /// Returns the 32-byte hash. Must be the last call.
+    /// Returns the 32-byte hash of the bytes so far.
+    std::string so_far() const;
+    /// The same. Must be the last call.
     std::string finish();
 
 private:

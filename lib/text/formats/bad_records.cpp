@@ -55,7 +55,7 @@ void BadRecords::finish() const {
 }
 
 std::string BadRecords::list() const {
-    if (named_.empty()) return "\n  the messages of the parts name them";
+    if (named_.empty()) return "\n  in files that other processes have read";
     std::string lines;
     std::int64_t left = counts_.bad;
     for (const Named& named : named_) {

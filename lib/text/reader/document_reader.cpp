@@ -111,10 +111,22 @@ DocumentReader::~DocumentReader() {
 
 void DocumentReader::read_only(std::size_t first, std::size_t end) {
     check(first <= end && end <= files_.size(), "files ", first, " to ", end, " of ", files_.size());
-    first_ = opened_ = first;
+    is_part_ = true;
     end_ = end;
+    go_on_from(first, {});
+}
+
+void DocumentReader::go_on_from(std::size_t first, const RecordCounts& earlier) {
+    first_ = opened_ = returned_ = first;
     total_bytes_ =
-        bytes_of({files_.begin() + static_cast<std::ptrdiff_t>(first), files_.begin() + static_cast<std::ptrdiff_t>(end)});
+        bytes_of({files_.begin() + static_cast<std::ptrdiff_t>(first), files_.begin() + static_cast<std::ptrdiff_t>(end_)});
+    bad_.add(earlier);
+}
+
+std::optional<std::size_t> DocumentReader::whole_files() const {
+    const bool is_reading = source_ || large_;
+    const std::size_t next = !in_work_.empty() ? in_work_.front().file : is_reading ? opened_ - 1 : opened_;
+    return next > returned_ ? std::optional(next) : std::nullopt;
 }
 
 DocumentReader::Opened DocumentReader::open(const fs::path& file, const std::shared_ptr<RunningDigest>& digest) {
@@ -322,7 +334,7 @@ void DocumentReader::submit(DocumentChunk chunk) {
                             if (split_) split_sentences(batch, split_);
                             return batch;
                         }),
-                        bytes});
+                        opened_ - 1, bytes});
     bytes_in_work_ += bytes;
 }
 
@@ -354,6 +366,7 @@ DocumentBatch DocumentReader::take() {
     InWork next = std::move(in_work_.front());
     in_work_.pop_front();
     bytes_in_work_ -= next.bytes;
+    returned_ = next.file;
     works_alone_ = false;
     return pool_.wait(next.batch);
 }
@@ -367,9 +380,11 @@ void DocumentReader::learn() {
         return;
     }
     std::vector<std::shared_ptr<DocumentBatch>> batches;
+    std::vector<std::size_t> file_of_batch;
     std::size_t bytes = 0;
     for (fill(); !in_work_.empty(); bytes < punkt_learning_bytes ? fill() : void()) {
         batches.push_back(std::make_shared<DocumentBatch>(take()));
+        file_of_batch.push_back(returned_);
         for (const Document& document : batches.back()->documents) bytes += document.text.size();
     }
     std::vector<std::string_view> paragraphs;
@@ -381,12 +396,13 @@ void DocumentReader::learn() {
             bytes += document.text.size();
         }
     split_ = paragraphs.empty() ? splitter_for({}) : learned_splitter(paragraphs, pool_);
-    for (const auto& batch : batches)
-        in_work_.push_back({pool_.submit([this, batch] {
+    for (std::size_t i = 0; i < batches.size(); ++i)
+        in_work_.push_back({pool_.submit([this, batch = batches[i]] {
                                 split_sentences(*batch, split_);
                                 return std::move(*batch);
                             }),
-                            0});
+                            file_of_batch[i]});
+    returned_ = first_;
 }
 
 std::optional<DocumentBatch> DocumentReader::next() {
@@ -394,7 +410,7 @@ std::optional<DocumentBatch> DocumentReader::next() {
     fill();
     if (in_work_.empty()) {
         if (failure_) std::rethrow_exception(failure_);
-        reads_all() ? bad_.finish() : bad_.report();
+        is_part_ ? bad_.report() : bad_.finish();
         return std::nullopt;
     }
     DocumentBatch batch = take();

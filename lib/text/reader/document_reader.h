@@ -58,6 +58,13 @@ public:
     /// empty, and malformed records unless 1,000 are most of those read so far. The files must be readable more than once.
     void read_only(std::size_t first, std::size_t end);
 
+    /// Leaves out the files before `first`, which an earlier process has read; `earlier` are the records that it counted. Call it
+    /// after read_only(). What is said there of documents and files holds here, too.
+    void go_on_from(std::size_t first, const RecordCounts& earlier);
+
+    /// Returns the number of files whose documents were all returned, if next() has just returned the last ones of a file.
+    std::optional<std::size_t> whole_files() const;
+
     /// Hashes the files while they are read. Call it before next(). A Parquet file is read once more, because its parts are read
     /// in any order; of an object only what was not read in order.
     void digest_files() { digests_files_ = true; }
@@ -81,6 +88,7 @@ private:
 
     struct InWork {
         std::future<DocumentBatch> batch;
+        std::size_t file;  ///< its place in files_
         std::size_t bytes = 0;
     };
     struct Opened {
@@ -116,6 +124,8 @@ private:
     std::size_t bytes_ahead_;
     std::vector<std::filesystem::path> files_;
     std::size_t first_ = 0, end_;  ///< of the files that are read
+    bool is_part_ = false;         ///< whether another process may read others
+    std::size_t returned_ = 0;     ///< the file of the last documents that next() returned
     std::uint64_t total_bytes_;
     SplitSentences split_;                                        ///< empty until Punkt has learned
     std::array<std::optional<TextLayout>, plain_kinds> layouts_;  ///< by DocumentFormat::Kind, once a text of it was seen

@@ -12,10 +12,14 @@
 #include "core/files/disk.h"
 #include "core/files/file_lock.h"
 #include "core/files/files.h"
+#include "core/output/log.h"
+#include "core/strings.h"
 #include "core/threads/task_pool.h"
 #include "text/content/byte_source.h"
 #include "text/no_document.h"
+#include "text/reader/continued_text.h"
 #include "text/reader/extract_progress.h"
+#include "text/reader/extract_request.h"
 #include "text/reader/extracted_part.h"
 #include "text/reader/text_lineage.h"
 
@@ -23,8 +27,6 @@ namespace bertpretrain {
 namespace {
 
 namespace fs = std::filesystem;
-
-fs::path partial_of(fs::path output) { return output += ".partial"; }
 
 /// Returns the batch's documents with at least `minimum` sentences as text, and counts them.
 std::string text_of(const DocumentBatch& batch, std::int64_t minimum, ExtractCounts& counts) {
@@ -57,7 +59,7 @@ std::string explain_nothing(const ExtractCounts& counts, std::int64_t minimum) {
 
 void check_text_output(const fs::path& output, const std::vector<fs::path>& inputs) {
     if (!output.has_filename()) throw ConfigError(concat("--output ", output.string(), ": expected the name of a file"));
-    for (const fs::path& file : {output, partial_of(output), text_lineage_file(output)}) {
+    for (const fs::path& file : {output, partial_text_file(output), saved_text_record(output), text_lineage_file(output)}) {
         std::error_code failure, missing;
         const fs::file_type type = fs::status(file, failure).type();
         if (type == fs::file_type::not_found) continue;
@@ -72,7 +74,8 @@ void check_text_output(const fs::path& output, const std::vector<fs::path>& inpu
     make_writable_folder(output.has_parent_path() ? output.parent_path() : fs::path("."));
 }
 
-ExtractCounts write_any_sentences(DocumentReader& reader, std::int64_t minimum_sentences, const WriteText& write) {
+ExtractCounts write_any_sentences(DocumentReader& reader, std::int64_t minimum_sentences, const WriteText& write,
+                                  const std::function<void(const ExtractCounts& counts)>& after_batch) {
     ExtractCounts counts;
     ExtractProgress progress(reader.total_bytes());
     const auto start = std::chrono::steady_clock::now();
@@ -82,6 +85,7 @@ ExtractCounts write_any_sentences(DocumentReader& reader, std::int64_t minimum_s
         counts.bytes_written += text.size();
         counts.bytes_read = reader.bytes_read();
         progress.show(counts);
+        if (after_batch) after_batch(counts);
     }
     counts.bytes_read = reader.bytes_read();
     counts.bad_records = reader.bad_records().counts().bad;
@@ -106,8 +110,8 @@ FileDigest write_text_file(const fs::path& file, const std::function<void(const 
         RunningDigest running;
         fill([&](std::string_view text) {
             if (!out.write(text.data(), static_cast<std::streamsize>(text.size())))
-                throw DataError(
-                    concat(partial_of(file).string(), ": writing failed (", std::strerror(errno), ")", disk_advice(errno)));
+                throw DataError(concat(partial_text_file(file).string(), ": writing failed (", std::strerror(errno), ")",
+                                       disk_advice(errno)));
             running.add(text);
         });
         digest = running.finish(file.filename().string());
@@ -116,19 +120,72 @@ FileDigest write_text_file(const fs::path& file, const std::function<void(const 
     return digest;
 }
 
+ExtractedPart extract_files(const ExtractSettings& settings, const fs::path& file, DocumentReader& reader, std::size_t first,
+                            const ExtractedPart::Request& request,
+                            const std::function<void(const ExtractedPart& made)>& before_rename) {
+    ContinuedText text(file, request, settings.save_seconds);
+    const ExtractedPart& found = text.found();
+    const std::size_t begin = first + found.inputs.size();
+    if (text.is_saved()) {
+        reader.go_on_from(begin, found.records);
+        log_info(concat(file.string(), ": goes on after ", with_thousands(std::ssize(found.inputs)),
+                        " files, whose text an interrupted run has written"));
+    }
+    reader.digest_files();
+    const auto made_with = [&](const ExtractCounts& counts, std::size_t end) {
+        ExtractedPart made = found;
+        made.minimum_sentences = settings.minimum_sentences;
+        made.most_bad = settings.reading.most_bad;
+        made.counts.add_pages(counts);
+        made.counts.bytes_written += counts.bytes_written;
+        made.counts.bytes_read += counts.bytes_read;
+        made.counts.seconds = counts.seconds;
+        made.records = reader.bad_records().counts();
+        made.counts.bad_records = made.records.bad;
+        const auto digests = reader.digests().begin();
+        made.inputs.insert(made.inputs.end(), digests, digests + static_cast<std::ptrdiff_t>(end - begin));
+        return made;
+    };
+    const auto save = [&](const ExtractCounts& counts) {
+        const auto files = reader.whole_files();
+        if (!files || !text.is_due()) return;
+        ExtractedPart whole = made_with(counts, *files);
+        whole.counts.bytes_read = 0;  // the reader has read further
+        for (const FileDigest& input : whole.inputs) whole.counts.bytes_read += input.bytes;
+        text.save(std::move(whole));
+    };
+    try {
+        const ExtractCounts counts = write_any_sentences(
+            reader, settings.minimum_sentences, [&](std::string_view part) { text.write(part); }, save);
+        ExtractedPart made = made_with(counts, begin + reader.digests().size());
+        made.text = text.finish([&](const FileDigest&) {
+            if (before_rename) before_rename(made);
+        });
+        return made;
+    } catch (const NoDocumentError&) {
+        text.discard();
+        throw;
+    } catch (const Error&) {
+        if (text.is_saved())
+            log_info(
+                concat(partial_text_file(file).string(), ": holds the text of whole files; the same command goes on after them"));
+        throw;
+    }
+}
+
 ExtractCounts extract(const ExtractSettings& settings) {
     TaskPool pool(std::min(settings.threads, most_extract_threads));
     DocumentReader reader(settings.inputs, settings.reading, pool);
     check_text_output(settings.output, reader.files());
     const OutputLock alone(settings.output);
     require_no_parts(settings.output);
-    reader.digest_files();
-    ExtractCounts counts;
-    const FileDigest digest = write_text_file(
-        settings.output, [&](const WriteText& write) { counts = write_sentences(reader, settings.minimum_sentences, write); },
-        [&](const FileDigest&) { remove_text_lineage(settings.output); });  // of the text that is replaced
-    write_text_lineage(settings.output, digest, reader.digests());
-    return counts;
+    const ExtractedPart made = extract_files(settings, settings.output, reader, 0, request_on_this_host(settings, reader.files()),
+                                             [&](const ExtractedPart& all) {
+                                                 require_documents(all.counts, settings.minimum_sentences);
+                                                 remove_text_lineage(settings.output);  // of the text that is replaced
+                                             });
+    write_text_lineage(settings.output, *made.text, made.inputs);
+    return made.counts;
 }
 
 }  // namespace bertpretrain

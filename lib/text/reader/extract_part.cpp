@@ -9,11 +9,10 @@
 #include "core/error.h"
 #include "core/files/file_lock.h"
 #include "core/files/files.h"
-#include "core/files/sha256.h"
 #include "core/output/log.h"
-#include "core/program_version.h"
 #include "core/strings.h"
 #include "text/content/byte_source.h"
+#include "text/reader/extract_request.h"
 #include "text/reader/extracted_part.h"
 #include "text/reader/input_files.h"
 
@@ -37,52 +36,6 @@ std::vector<std::uint64_t> sizes_of(const std::vector<fs::path>& files, const Pa
                    ", expected at least as many as parts, because a file is not divided\n  do: use fewer parts, or ",
                    "inputs in more files"));
     return bytes;
-}
-
-std::string digest_of_names(const std::vector<fs::path>& files, const std::vector<std::uint64_t>& bytes) {
-    Sha256 hash;
-    for (std::size_t i = 0; i < files.size(); ++i) hash.add(concat(files[i].string(), '\0', bytes[i], '\0'));
-    return hexadecimal(hash.finish()).substr(0, 16);
-}
-
-std::string digest_of_parameters(const std::optional<fs::path>& folder) {
-    if (!folder) return "";
-    Sha256 hash;
-    for (const fs::path& file : list_files(*folder, {".txt", ".tab"})) hash.add(read_file(file));
-    return concat("files with SHA-256 ", hexadecimal(hash.finish()).substr(0, 16), "...");
-}
-
-/// The structured bindings fail to compile where a setting is added that is not considered here.
-Request request_of(const ExtractSettings& settings, const std::vector<fs::path>& files, const std::vector<std::uint64_t>& bytes) {
-    const auto yes_or_no = [](bool value) { return std::string(value ? "yes" : "no"); };
-    const auto& [format, documents, lines, text_field, id_field, letters, encoding, warns_of_indentation, most_bad, prose,
-                 sentences] = settings.reading;
-    const auto& [tidies, keeps_lists, all_names_known] = prose;
-    const auto& [punkt, parameters, none] = sentences;
-    std::uint64_t all_bytes = 0;
-    for (const std::uint64_t size : bytes) all_bytes += size;
-    const ProgramVersion& program = program_version();
-    static_cast<void>(warns_of_indentation);  // changes no text
-    static_cast<void>(all_names_known);       // no setting of the command's
-    return {{"INPUT", concat(with_thousands(static_cast<std::int64_t>(files.size())), " files of ",
-                             with_thousands(static_cast<std::int64_t>(all_bytes)), " bytes (digest of names and sizes ",
-                             digest_of_names(files, bytes), "...)")},
-            {"--minimum-sentences", concat(settings.minimum_sentences)},
-            {"--format", format},
-            {"--documents", documents},
-            {"--lines", lines},
-            {"--text-field", text_field},
-            {"--id-field", id_field},  // records without it are left out
-            {"--letters", letters},
-            {"--encoding", encoding},
-            {"--max-bad", concat(most_bad)},
-            {"--tidy", yes_or_no(tidies)},
-            {"--lists", keeps_lists ? "keep" : "drop"},
-            {"--sentences", none    ? "none"
-                            : punkt ? "punkt"
-                                    : "english"},
-            {"--punkt-parameters", digest_of_parameters(parameters)},
-            {"program version", concat(program.version, " ", program.commit)}};
 }
 
 void require_new(const fs::path& output, const Part& part) {
@@ -160,11 +113,11 @@ ExtractCounts extract_part(const ExtractSettings& settings, const Part& part) {
     const auto [first, end] = files_of_part(bytes, part);
     log_info(concat("part ", part.text(), ": ", end - first, " of ", bytes.size(), " files"));
     reader.read_only(first, end);
-    reader.digest_files();
-    record.text = write_text_file(
-        text, [&](const WriteText& write) { record.counts = write_any_sentences(reader, settings.minimum_sentences, write); });
-    record.inputs = reader.digests();
-    record.records = reader.bad_records().counts();
+    const ExtractedPart made = extract_files(settings, text, reader, first, request_on_this_host(settings, reader.files()));
+    record.text = made.text;
+    record.inputs = made.inputs;
+    record.counts = made.counts;
+    record.records = made.records;
     write_part_record(settings.output, part, record);
     return record.counts;
 }

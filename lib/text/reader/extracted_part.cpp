@@ -26,35 +26,37 @@ constexpr const char* what = "extract --part";
 fs::path folder_of(const fs::path& output) { return output.has_parent_path() ? output.parent_path() : fs::path("."); }
 
 std::string text_of(const Part& part, const ExtractedPart& record) {
-    Json json = {{"part", part.text()},
-                 {"request", record.request},
-                 {"minimum_sentences", record.minimum_sentences},
-                 {"most_bad", record.most_bad}};
-    if (record.text) {
-        json["text"] = to_json(*record.text);
-        json["inputs"] = to_json(record.inputs);
-        for_each_count(record.counts, [&](const char* key, const auto& value) { json["counts"][key] = value; });
-        json["records"] = {{"all", record.records.records}, {"with_field", record.records.with_field}};
-    }
+    Json json = {{"part", part.text()}};
+    json.update(to_json(record));
     const std::string members = json.dump(2, ' ', false, Json::error_handler_t::replace);
     return concat(record_begin, ",", std::string_view(members).substr(1), "\n");
 }
 
-ExtractedPart record_of(const nlohmann::json& json, const std::string& where) {
-    ExtractedPart record;
-    record.request = json.at("request").get<ExtractedPart::Request>();
-    record.minimum_sentences = json.at("minimum_sentences").get<std::int64_t>();
-    record.most_bad = json.at("most_bad").get<double>();
-    if (!json.contains("text")) return record;
-    record.text = read_digest(json.at("text"), where);
-    record.inputs = read_digests(json.at("inputs"), where);
-    for_each_count(record.counts, [&](const char* key, auto& value) { json.at("counts").at(key).get_to(value); });
-    record.records = {json.at("records").at("all").get<std::int64_t>(), record.counts.bad_records,
-                      json.at("records").at("with_field").get<std::map<std::string, std::int64_t>>()};
-    return record;
+}  // namespace
+
+Json to_json(const ExtractedPart& part) {
+    Json json = {{"request", part.request}, {"minimum_sentences", part.minimum_sentences}, {"most_bad", part.most_bad}};
+    if (!part.text) return json;
+    json["text"] = to_json(*part.text);
+    json["inputs"] = to_json(part.inputs);
+    for_each_count(part.counts, [&](const char* key, const auto& value) { json["counts"][key] = value; });
+    json["records"] = {{"all", part.records.records}, {"with_field", part.records.with_field}};
+    return json;
 }
 
-}  // namespace
+ExtractedPart read_extracted_part(const nlohmann::json& json, const std::string& where) {
+    ExtractedPart part;
+    part.request = json.at("request").get<ExtractedPart::Request>();
+    part.minimum_sentences = json.at("minimum_sentences").get<std::int64_t>();
+    part.most_bad = json.at("most_bad").get<double>();
+    if (!json.contains("text")) return part;
+    part.text = read_digest(json.at("text"), where);
+    part.inputs = read_digests(json.at("inputs"), where);
+    for_each_count(part.counts, [&](const char* key, auto& value) { json.at("counts").at(key).get_to(value); });
+    part.records = {json.at("records").at("all").get<std::int64_t>(), part.counts.bad_records,
+                    json.at("records").at("with_field").get<std::map<std::string, std::int64_t>>()};
+    return part;
+}
 
 fs::path part_text_file(const fs::path& output, const Part& part) {
     return name_of_part(concat(output.string(), part_mark), part, "");
@@ -99,7 +101,7 @@ std::optional<ExtractedPart> read_extracted_part(const fs::path& output, const P
     if (!fs::exists(file)) return std::nullopt;
     try {
         const auto json = nlohmann::json::parse(read_file(file));
-        if (json.at(what_key) == what && json.at("part") == part.text()) return record_of(json, file.string());
+        if (json.at(what_key) == what && json.at("part") == part.text()) return read_extracted_part(json, file.string());
     } catch (const nlohmann::json::exception&) {
     } catch (const Error&) {}
     return std::nullopt;

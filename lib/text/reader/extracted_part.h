@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include <nlohmann/json_fwd.hpp>
+
 #include "core/files/file_digest.h"
 #include "core/part.h"
 #include "text/extract_counts.h"
@@ -28,6 +30,10 @@ struct ExtractedPart {
     ExtractCounts counts = {};
     RecordCounts records = {};
 };
+
+/// @throws nlohmann::json::exception and DataError when the JSON is no such part
+nlohmann::ordered_json to_json(const ExtractedPart& part);
+ExtractedPart read_extracted_part(const nlohmann::json& json, const std::string& where);
 
 std::filesystem::path part_text_file(const std::filesystem::path& output, const Part& part);
 std::filesystem::path part_record_file(const std::filesystem::path& output, const Part& part);
