@@ -10,6 +10,7 @@
 
 #include "support/catch.h"
 #include "support/files.h"
+#include "support/skip.h"
 #include "text/reader/extract.h"
 #include "text/reader/extract_part.h"
 #include "text/reader/join_text.h"
@@ -19,6 +20,13 @@ using bertpretrain::testing::read_text;
 using bertpretrain::testing::TemporaryFolder;
 using bertpretrain::testing::write_text;
 namespace fs = std::filesystem;
+
+#ifdef __SANITIZE_THREAD__
+#define NEEDS_THREADS_AFTER_FORK() \
+    SKIP_TEST(testing::skip::sanitizer, "the thread sanitizer ends a forked process that starts threads")
+#else
+#define NEEDS_THREADS_AFTER_FORK() static_cast<void>(0)
+#endif
 
 namespace {
 
@@ -94,6 +102,7 @@ void run_until_killed(std::uint64_t bytes, const Work& work) {
 }  // namespace
 
 TEST_CASE("extraction that was killed goes on after its whole files, and makes the same bytes and the same record") {
+    NEEDS_THREADS_AFTER_FORK();
     Corpus corpus;
     corpus.settings.reading.sentences.punkt = GENERATE(false, true);
     const ExtractCounts whole = extract(corpus.into("whole.txt"));
@@ -115,6 +124,7 @@ TEST_CASE("extraction that was killed goes on after its whole files, and makes t
 }
 
 TEST_CASE("extraction goes on after each of several kills, also in the middle of a file, and makes the same bytes") {
+    NEEDS_THREADS_AFTER_FORK();
     const Corpus corpus;
     std::string large;  // is read in several chunks
     for (int i = 0; i < 60; ++i) large += records_of(100 + i);
@@ -133,6 +143,7 @@ TEST_CASE("extraction goes on after each of several kills, also in the middle of
 }
 
 TEST_CASE("extraction begins again with other settings, other inputs, and a text that was changed since") {
+    NEEDS_THREADS_AFTER_FORK();
     Corpus corpus;
     const auto half = [&] {
         extract(corpus.into("whole.txt"));
@@ -155,6 +166,7 @@ TEST_CASE("extraction begins again with other settings, other inputs, and a text
 }
 
 TEST_CASE("a part of a text that was killed goes on, and the parts have the bytes of the whole") {
+    NEEDS_THREADS_AFTER_FORK();
     const Corpus corpus;
     extract(corpus.into("whole.txt"));
     const std::string text = read_text(corpus.folder / "whole.txt");
@@ -169,6 +181,7 @@ TEST_CASE("a part of a text that was killed goes on, and the parts have the byte
 }
 
 TEST_CASE("extraction of inputs that can be read once saves nothing to go on with") {
+    NEEDS_THREADS_AFTER_FORK();
     const Corpus corpus;
     const fs::path pipe = corpus.folder / "pipe";
     REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
