@@ -6,4 +6,4 @@ file(CONFIGURE OUTPUT "${CMAKE_BINARY_DIR}/generated/operations/accelerators_jso
 "#pragma once
 inline constexpr const char* accelerators_json = R\"json(@accelerators_json@)json\";
 ")
-target_include_directories(bertpretrain_train PRIVATE "${CMAKE_BINARY_DIR}/generated")
+target_include_directories(bertpretrain_train_o1 PRIVATE "${CMAKE_BINARY_DIR}/generated")
