@@ -13,8 +13,9 @@ kind=${1:-release}
 shift || true
 case "$kind" in
   release)
-    # GPU=ON because quickstart.sh may have configured the folder without; UNITY only for a new folder, which compiles everything.
-    options=(-DCMAKE_BUILD_TYPE=Release -DBERTPRETRAIN_GPU=ON)
+    # GPU=ON because quickstart.sh may have configured the folder without, all devices because test.sh compiles for one; UNITY only
+    # for a new folder, which compiles everything.
+    options=(-DCMAKE_BUILD_TYPE=Release -DBERTPRETRAIN_GPU=ON -DBERTPRETRAIN_CUDA_DEVICES=all)
     if [[ ! -e build/release/CMakeCache.txt ]]; then options+=(-DBERTPRETRAIN_UNITY=ON); fi ;;
   debug) options=(-DCMAKE_BUILD_TYPE=Debug) ;;
   asan) options=(-DCMAKE_BUILD_TYPE=Debug "-DCMAKE_CXX_FLAGS_DEBUG=-O1 -g1" -DBERTPRETRAIN_SANITIZER=address -DBERTPRETRAIN_TORCH=OFF) ;;

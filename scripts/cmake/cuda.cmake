@@ -1,10 +1,12 @@
 # libbertpretrain_cuda.so, which the program loads when tensors are on a GPU (lib/kernels/kernels_in_use.h), and the library of kernels
 # that it links. The kernels do not know libtorch, so builds for several versions of it share one library. A custom command calls nvcc for
 # each .cu file: CMake's own CUDA language first links a test program, which fails with CMake 3.25 and nvcc 13.
+#   BERTPRETRAIN_CUDA_DEVICES  the GPUs that the kernels are compiled for: all, or the sm_ number of one
 #   BERTPRETRAIN_CUDA          true when the module is built
 #   BERTPRETRAIN_CUDA_KERNELS  a finished libbertpretrain_cuda_kernels.so of the same sources and CUDA, to link instead of compiling it;
 #                              none: build no module of kernels, only that of NCCL
 set(BERTPRETRAIN_CUDA_KERNELS "" CACHE STRING "libbertpretrain_cuda_kernels.so of another build; empty: compile it; none: without kernels")
+set(BERTPRETRAIN_CUDA_DEVICES "all" CACHE STRING "GPUs that the kernels are compiled for: all, or one as 90")
 file(GLOB CUDART_LIBRARY "${LIBTORCH_ROOT}/../nvidia/*/lib/libcudart.so.*")  # torch's own: two CUDA runtimes would not share streams
 set(BERTPRETRAIN_CUDA OFF)
 if(BERTPRETRAIN_GPU AND LIBTORCH_CUDA_LIBRARY AND LIBTORCH_C10_CUDA_LIBRARY AND LIBTORCH_CUDA_HEADERS AND CUDART_LIBRARY
@@ -23,6 +25,9 @@ if(BERTPRETRAIN_GPU AND LIBTORCH_CUDA_LIBRARY AND LIBTORCH_C10_CUDA_LIBRARY AND 
       # A kernel that spills registers fails the build.
       set(devices -gencode arch=compute_80,code=sm_80 -gencode arch=compute_90,code=sm_90 -gencode arch=compute_100,code=sm_100
                   -gencode arch=compute_120,code=sm_120 -gencode arch=compute_100,code=compute_100)
+      if(NOT BERTPRETRAIN_CUDA_DEVICES STREQUAL "all")
+        set(devices -gencode arch=compute_${BERTPRETRAIN_CUDA_DEVICES},code=sm_${BERTPRETRAIN_CUDA_DEVICES})
+      endif()
       if(name MATCHES "^warpgroup_")
         set(devices -gencode arch=compute_90a,code=sm_90a)  # instructions that Hopper alone has
       endif()

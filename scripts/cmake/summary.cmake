@@ -3,5 +3,5 @@ message(STATUS "bertpretrain: ${CMAKE_BUILD_TYPE}, sanitizer: '${BERTPRETRAIN_SA
 message(STATUS "  HDF5 ${HDF5_VERSION}, nlohmann_json ${nlohmann_json_VERSION}, spdlog ${spdlog_VERSION}, Parquet: ${BERTPRETRAIN_PARQUET}")
 if(BERTPRETRAIN_TORCH)
   message(STATUS "  libtorch: ${LIBTORCH_ROOT}")
-  message(STATUS "  CUDA kernels: ${BERTPRETRAIN_CUDA}, NCCL: ${BERTPRETRAIN_NCCL}")
+  message(STATUS "  CUDA kernels: ${BERTPRETRAIN_CUDA} (${BERTPRETRAIN_CUDA_DEVICES}), NCCL: ${BERTPRETRAIN_NCCL}")
 endif()
