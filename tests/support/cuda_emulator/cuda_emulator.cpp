@@ -1,4 +1,5 @@
 // Runs each block's threads as fibers, in a random order.
+#include <setjmp.h>
 #include <ucontext.h>
 
 #include <algorithm>
@@ -8,7 +9,6 @@
 #include <cstring>
 #include <map>
 #include <memory>
-#include <new>
 #include <numeric>
 #include <random>
 #include <stdexcept>
@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "support/cuda_emulator/cuda_runtime.h"
+#include "support/cuda_emulator/shared_memory.h"
 
 namespace cuda_emulator {
 namespace {
@@ -52,8 +53,9 @@ struct GroupMatmuls {
 };
 
 struct Fiber {
-    ucontext_t context{};
-    std::vector<Copy> copies;  ///< begun and not waited for
+    jmp_buf place{};            ///< where it goes on
+    bool awaits_block = false;  ///< at the start of fiber_main's loop
+    std::vector<Copy> copies;   ///< begun and not waited for
     GroupMatmuls matmuls;
     std::unique_ptr<char[]> stack = std::make_unique_for_overwrite<char[]>(stack_bytes);
     State state = State::done;
@@ -68,39 +70,10 @@ struct Exchange {
     std::string kind;
 };
 
-/// Shared memory whose kernels' part begins at address 16: a multiple of 16 and of no more.
-class SharedMemory {
-public:
-    static constexpr std::size_t first = 16, alignment = 1024;
-
-    void resize(std::size_t bytes) {
-        bytes_ = bytes;
-        memory_.reset(static_cast<unsigned char*>(::operator new (first + bytes, std::align_val_t{alignment})));
-    }
-    void fill_with_nans() { std::memset(memory_.get(), 0xFF, first + bytes_); }
-    unsigned char* begin() { return memory_.get() + first; }
-    std::size_t address_of(const void* at) const {
-        return static_cast<std::size_t>(static_cast<const unsigned char*>(at) - memory_.get());
-    }
-    bool contains(std::size_t address, std::size_t bytes) const { return address >= first && address + bytes <= first + bytes_; }
-    std::uint16_t bf16_at(std::size_t address) const {
-        std::uint16_t bits = 0;
-        std::memcpy(&bits, memory_.get() + address, sizeof bits);
-        return bits;
-    }
-
-private:
-    struct Free {
-        void operator()(unsigned char* memory) const { ::operator delete (memory, std::align_val_t{alignment}); }
-    };
-    std::unique_ptr<unsigned char, Free> memory_;
-    std::size_t bytes_ = 0;
-};
-
 struct Block {
     std::vector<Fiber> fibers = std::vector<Fiber>(largest_block);
     std::vector<Exchange> warps = std::vector<Exchange>(largest_block / warp_lanes);
-    ucontext_t scheduler{};
+    jmp_buf scheduler{};
     unsigned threads = 0, running = 0;
     const std::function<void()>* body = nullptr;
     SharedMemory shared;
@@ -118,11 +91,19 @@ void require(bool holds, const std::string& rule) {
     if (!holds) throw std::logic_error("CUDA emulator: " + rule);
 }
 
+/// Goes on at `to`, and returns when something goes on at `from`. swapcontext would ask the kernel twice.
+void go_on(jmp_buf& to, jmp_buf& from) {
+    if (_setjmp(from) == 0) _longjmp(to, 1);
+}
+
 void fiber_main() {
-    (*block().body)();
-    if (!block().fiber().has_waited) block().fault = "a thread that did not wait for the kernel before";
-    block().fiber().state = State::done;
-    swapcontext(&block().fiber().context, &block().scheduler);
+    for (Fiber& self = block().fiber();; self.state = State::done) {
+        self.awaits_block = true;
+        go_on(block().scheduler, self.place);
+        self.awaits_block = false;
+        (*block().body)();
+        if (!self.has_waited) block().fault = "a thread that did not wait for the kernel before";
+    }
 }
 
 /// Checks the end of a phase: warps of a warpgroup have begun as many matmuls as each other, and at the end of a block none is
@@ -133,16 +114,18 @@ void check_matmuls(bool is_end);
 void wait(State state) {
     Fiber& self = block().fiber();
     self.state = state;
-    swapcontext(&self.context, &block().scheduler);
+    go_on(block().scheduler, self.place);
 }
 
-void start(Fiber& fiber) {
-    getcontext(&fiber.context);
-    fiber.context.uc_stack.ss_sp = fiber.stack.get();
-    fiber.context.uc_stack.ss_size = stack_bytes;
-    fiber.context.uc_link = nullptr;
-    makecontext(&fiber.context, fiber_main, 0);
-    fiber.state = State::runnable;
+/// Brings the fiber, if it is new or was left in the middle of a block, to the start of its loop.
+void begin_loop(Fiber& fiber) {
+    if (fiber.awaits_block) return;
+    ucontext_t context{};
+    getcontext(&context);
+    context.uc_stack.ss_sp = fiber.stack.get();
+    context.uc_stack.ss_size = stack_bytes;
+    makecontext(&context, fiber_main, 0);
+    if (_setjmp(block().scheduler) == 0) setcontext(&context);
 }
 
 void start_fibers() {
@@ -150,7 +133,9 @@ void start_fibers() {
         block().fibers[t].copies.clear();
         block().fibers[t].matmuls = {};
         block().fibers[t].has_waited = false;
-        start(block().fibers[t]);
+        block().running = t;
+        begin_loop(block().fiber());
+        block().fiber().state = State::runnable;
     }
     for (Exchange& warp : block().warps) warp.arrived = 0;
 }
@@ -158,7 +143,7 @@ void start_fibers() {
 void resume(unsigned thread) {
     block().running = thread;
     threadIdx = dim3(thread);
-    swapcontext(&block().scheduler, &block().fiber().context);
+    go_on(block().fiber().place, block().scheduler);
     if (const std::string fault = std::exchange(block().fault, {}); !fault.empty()) require(false, fault);
 }
 
