@@ -7,10 +7,13 @@
 #   gpu      of tests/gpu
 #   long     with the tag [.long]: scripts/check.sh --long runs them
 
-# Files that several tests read (tests/support/made_once.h). ctest empties the folder before the first test that needs it.
+# Files that several tests read (tests/support/made_once.h). ctest empties the folder before the first test that needs it, and removes
+# it after the last one, with which the server of tests/support/warm_python.py ends.
 set(scratch "${CMAKE_BINARY_DIR}/test_scratch")
 add_test(NAME scratch COMMAND "${CMAKE_COMMAND}" -E rm -rf "${scratch}")
 set_tests_properties(scratch PROPERTIES FIXTURES_SETUP scratch)
+add_test(NAME scratch_removed COMMAND "${CMAKE_COMMAND}" -E rm -rf "${scratch}")
+set_tests_properties(scratch_removed PROPERTIES FIXTURES_CLEANUP scratch)
 
 # Where more threads want to run than there are cores, threads of OpenMP that spin while they wait take the time of those that work.
 set(test_environment "BERTPRETRAIN_TEST_SCRATCH=${scratch};OMP_WAIT_POLICY=passive")

@@ -27,7 +27,8 @@ inline auto Says(const std::string& part) {
 /// The folder that save_examples.py fills, once for all tests of this program.
 inline const TemporaryFolder& python_examples() {
     static const TemporaryFolder folder;
-    static const CommandResult result = run_command(PYTHON " tests/archive/save_examples.py '" + folder.path().string() + "'");
+    static const CommandResult result =
+        run_command(WARM_PYTHON " tests/archive/save_examples.py '" + folder.path().string() + "'");
     if (result.exit_code != 0) FAIL("save_examples.py: " << result.err);
     return folder;
 }

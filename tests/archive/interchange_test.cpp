@@ -33,8 +33,8 @@ TEST_CASE("every kind of file that Python saves is equal bit for bit after our r
     const std::vector<std::string> names{"types",      "halves",   "views",  "values",  "numbers",
                                          "state_dict", "training", "shared", "ckpt_200"};
     for (const std::string& name : names) copy_pt(python_examples() / (name + ".pt"), copies / (name + ".pt"));
-    const CommandResult result = run_command(PYTHON " tests/archive/compare_copies.py '" + python_examples().path().string() +
-                                             "' '" + copies.path().string() + "'");
+    const CommandResult result = run_command(WARM_PYTHON " tests/archive/compare_copies.py '" +
+                                             python_examples().path().string() + "' '" + copies.path().string() + "'");
     CHECK(result.err == "");
     CHECK(std::count(result.out.begin(), result.out.end(), '\n') == static_cast<std::ptrdiff_t>(names.size()));
 }
@@ -66,7 +66,7 @@ TEST_CASE("integers beyond 64 bits, infinities and tuples are kept unchanged") {
 
 TEST_CASE("a 5 GB file that Python saved is read", "[.long]") {
     const TemporaryFolder folder;
-    const CommandResult saved = run_command(PYTHON " - '" + (folder / "large.pt").string() + R"(' <<'END'
+    const CommandResult saved = run_command(WARM_PYTHON " - '" + (folder / "large.pt").string() + R"(' <<'END'
 import sys, torch
 large = torch.empty(1_250_000_000)
 large.zero_()

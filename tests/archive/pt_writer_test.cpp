@@ -33,7 +33,7 @@ TEST_CASE("Python loads our files with weights_only, mapped or not, with equal v
     const TemporaryFolder folder;
     PtWriter writer(folder / "ours.pt", PtLayout(example_tree(), "ours"), PtWriter::Open::create);
     writer.finish(write_all(writer));
-    const CommandResult result = run_command(PYTHON " - '" + (folder / "ours.pt").string() + R"(' <<'END'
+    const CommandResult result = run_command(WARM_PYTHON " - '" + (folder / "ours.pt").string() + R"(' <<'END'
 import sys, torch, zipfile
 assert zipfile.ZipFile(sys.argv[1]).testzip() is None
 for mmap in (False, True):
@@ -131,7 +131,7 @@ TEST_CASE("files beyond 4 GiB are written with 64-bit numbers that Python and ou
     const PtReader unchecked(folder / "large.pt", PtReader::Checksums::never);
     unchecked.read(*unchecked.root().find("large")->tensor(), large - 3, 3, end.data());
     CHECK(end == numbers);
-    const CommandResult result = run_command(PYTHON " - '" + (folder / "large.pt").string() + R"(' <<'END'
+    const CommandResult result = run_command(WARM_PYTHON " - '" + (folder / "large.pt").string() + R"(' <<'END'
 import sys, torch, zipfile
 tree = torch.load(sys.argv[1], weights_only=True, mmap=True)
 assert tree["large"].shape == (5 * 2**28 + 1024,) and tree["large"][-3:].tolist() == [0.5, 1.5, 2.5] and tree["large"][5] == 0

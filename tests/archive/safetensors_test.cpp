@@ -35,7 +35,7 @@ std::string refusal_of(const std::string& header, std::size_t bytes) { return re
 
 TEST_CASE("safetensors files written by Python are read bit for bit, in every dtype", "[system]") {
     const TemporaryFolder folder;
-    const CommandResult python = run_command(PYTHON " - '" + folder.path().string() + R"(' <<'END'
+    const CommandResult python = run_command(WARM_PYTHON " - '" + folder.path().string() + R"(' <<'END'
 import json, sys, torch
 from safetensors.torch import save_file
 torch.manual_seed(3)
@@ -88,7 +88,7 @@ TEST_CASE("Python reads our safetensors files bit for bit, with names, order and
                                                     {"number \"é\"", DType::f32, {}, bytes.subspan(4, 4)},
                                                     {"empty", DType::f32, {0, 3}, {}},
                                                     {"again", DType::f32, {6}, bytes}});
-    const CommandResult python = run_command(PYTHON " - '" + (folder / "ours.safetensors").string() + R"(' <<'END'
+    const CommandResult python = run_command(WARM_PYTHON " - '" + (folder / "ours.safetensors").string() + R"(' <<'END'
 import sys, torch
 from safetensors import safe_open
 from safetensors.torch import load_file

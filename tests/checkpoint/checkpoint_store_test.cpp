@@ -81,7 +81,7 @@ TEST_CASE("a damaged receipt is refused") {
 TEST_CASE("Python loads a checkpoint with weights_only, and its model strictly, with tied tensors", "[system]") {
     const TemporaryFolder run;
     const auto folder = CheckpointStore(run / "checkpoints").save(example_state(3).state);
-    const CommandResult result = run_command(PYTHON " - '" + folder.string() + R"(' <<'END'
+    const CommandResult result = run_command(WARM_PYTHON " - '" + folder.string() + R"(' <<'END'
 import sys, torch
 value = lambda which, t, shape: (which * 1000 + t * 100 + torch.arange(torch.Size(shape).numel()) * 0.25).view(shape)
 shapes = {"bert.embeddings.word_embeddings.weight": (30, 4), "cls.predictions.bias": (30,), "bert.pooler.dense.weight": (4, 4)}

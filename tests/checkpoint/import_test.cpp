@@ -24,7 +24,7 @@ namespace fs = std::filesystem;
 const fs::path& models() {
     static const fs::path made = made_once("saved_models", [](const fs::path& folder) {
         const CommandResult result =
-            run_command("OMP_NUM_THREADS=1 " PYTHON " tests/checkpoint/save_models.py '" + folder.string() + "'");
+            run_command("OMP_NUM_THREADS=1 " WARM_PYTHON " tests/checkpoint/save_models.py '" + folder.string() + "'");
         if (result.exit_code != 0) FAIL("save_models.py: " << result.err);
     });
     return made;

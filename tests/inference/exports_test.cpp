@@ -65,7 +65,7 @@ bool exports_equal_ours(const fs::path& checkpoint, const std::vector<std::strin
         REQUIRE(made.exit_code == 0);
     }
     const CommandResult compared =
-        run_command("env OMP_NUM_THREADS=1 " PYTHON " tests/inference/exported_models.py " + folder.string());
+        run_command("env OMP_NUM_THREADS=1 " WARM_PYTHON " tests/inference/exported_models.py " + folder.string());
     if (python_is_missing(compared)) return false;
     INFO(compared.err);
     REQUIRE(compared.exit_code == 0);
@@ -82,7 +82,7 @@ bool exports_equal_ours(const fs::path& checkpoint, const std::vector<std::strin
 /// Checks that held-out results by transformers' own class, loaded from an exported folder, equal those of `evaluate`: losses to
 /// 0.1 %, and at most four predictions per sequence differ, because ties between logits depend on rounding.
 void check_held_out(const fs::path& checkpoint, const fs::path& hf_folder, const fs::path& shards, const std::string& shard) {
-    const CommandResult theirs = run_command("env OMP_NUM_THREADS=1 " PYTHON " tests/system/hf_evaluation.py " +
+    const CommandResult theirs = run_command("env OMP_NUM_THREADS=1 " WARM_PYTHON " tests/system/hf_evaluation.py " +
                                              hf_folder.string() + " " + (shards / shard).string());
     INFO(theirs.err);
     REQUIRE(theirs.exit_code == 0);

@@ -22,7 +22,7 @@ namespace {
 const fs::path& models() {
     static const fs::path made = made_once("saved_models_with_config", [](const fs::path& folder) {
         const CommandResult saved =
-            run_command("OMP_NUM_THREADS=1 " PYTHON " tests/checkpoint/save_models.py '" + folder.string() + "'");
+            run_command("OMP_NUM_THREADS=1 " WARM_PYTHON " tests/checkpoint/save_models.py '" + folder.string() + "'");
         if (saved.exit_code != 0) FAIL("save_models.py: " << saved.err);
         for (const char* place : {"hf_bin", "hf_bin_shards", "nvidia", "deepspeed/3400", "parallel"})
             fs::copy(folder / "hf/config.json", folder / place);

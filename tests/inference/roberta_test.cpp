@@ -24,7 +24,7 @@ using nlohmann::json;
 namespace {
 
 CommandResult oracle(const std::string& arguments) {
-    return run_command("env OMP_NUM_THREADS=1 " PYTHON " tests/inference/roberta_oracle.py " + arguments);
+    return run_command("env OMP_NUM_THREADS=1 " WARM_PYTHON " tests/inference/roberta_oracle.py " + arguments);
 }
 
 /// The folder that roberta_oracle.py filled; an empty one if Python lacks a package.

@@ -28,7 +28,7 @@ namespace {
 const fs::path& models() {
     static const fs::path made = made_once("neobert_models", [](const fs::path& folder) {
         const CommandResult result =
-            run_command("env OMP_NUM_THREADS=1 " PYTHON " tests/model/neobert_oracle.py '" + folder.string() + "'");
+            run_command("env OMP_NUM_THREADS=1 " WARM_PYTHON " tests/model/neobert_oracle.py '" + folder.string() + "'");
         constexpr int package_missing = 77;
         if (result.exit_code != 0 && result.exit_code != package_missing) FAIL("neobert_oracle.py: " << result.err);
     });

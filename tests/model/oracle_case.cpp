@@ -45,8 +45,8 @@ std::vector<std::filesystem::path> oracle_files_of(const std::string& name, cons
         // PyTorch shall use all instructions of the processor, also when our instruction set (kernels/cpu/library_limits.h) is
         // limited
         const CommandResult result =
-            run_command("env -u ATEN_CPU_CAPABILITY -u ONEDNN_MAX_CPU_ISA -u MKL_ENABLE_INSTRUCTIONS " PYTHON " " + script + " " +
-                        folder.string());
+            run_command("env -u ATEN_CPU_CAPABILITY -u ONEDNN_MAX_CPU_ISA -u MKL_ENABLE_INSTRUCTIONS " WARM_PYTHON " " + script +
+                        " " + folder.string());
         constexpr int package_missing = 77, program_missing = 127;
         if (result.exit_code == package_missing || result.exit_code == program_missing) return;
         check(result.exit_code == 0, script, " failed: ", result.err);

@@ -28,7 +28,7 @@ print(*w.tolist())
 }  // namespace
 
 TEST_CASE("five steps of AdamW are PyTorch's", "[system]") {
-    const testing::CommandResult python = testing::run_command(std::string(PYTHON) + " -c '" + script + "'");
+    const testing::CommandResult python = testing::run_command(std::string(WARM_PYTHON) + " -c '" + script + "'");
     if (python.exit_code != 0) SKIP_TEST(testing::skip::no_oracle, "no Python with torch: " + python.err);
     const ParameterLayout layout({{"w", {elements}, true}}, 1, 1);
     ShardedOptimizer optimizer({OptimizerName::adamw, 0.01, {0.9, 0.98}, 1e-6, 0.1, 0}, layout, 0);

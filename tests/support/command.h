@@ -8,6 +8,9 @@
 #include "support/files.h"
 #include "support/folders.h"
 
+/// The Python interpreter for programs that import PyTorch, transformers or scikit-learn.
+#define WARM_PYTHON PYTHON " " PROJECT_FOLDER "/tests/support/warm_python.py"
+
 namespace bertpretrain::testing {
 
 struct CommandResult {

@@ -36,7 +36,8 @@ TEST_CASE("a mean of checkpoints is torch's mean, names its sources, and is a ch
     const std::string sources = (checkpoints / "step_00000020").string() + " " + (checkpoints / "step_00000012").string() + " " +
                                 (checkpoints / "step_00000015").string();
     write_text(folder / "oracle.py", oracle);
-    const CommandResult python = run_command(PYTHON " " + (folder / "oracle.py").string() + " " + step.string() + " " + sources);
+    const CommandResult python =
+        run_command(WARM_PYTHON " " + (folder / "oracle.py").string() + " " + step.string() + " " + sources);
     INFO(python.err);
     CHECK(python.out == "0 True {}\n");
 

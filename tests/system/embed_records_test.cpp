@@ -53,7 +53,7 @@ TEST_CASE("records of every format have the vectors of sentence-transformers, in
     REQUIRE(run_command(train_program + " export " + finished_run().run.string() + " --format sentence-transformers --output " +
                         (folder / "st").string())
                 .exit_code == 0);
-    const CommandResult compared = run_command("env OMP_NUM_THREADS=1 " PYTHON " tests/system/record_vectors.py " +
+    const CommandResult compared = run_command("env OMP_NUM_THREADS=1 " WARM_PYTHON " tests/system/record_vectors.py " +
                                                (folder / "st").string() + " " + (folder / "records.jsonl").string() + files);
     if (lacks_package(compared)) SKIP_TEST(skip::no_oracle, "no Python with sentence-transformers, h5py and pyarrow");
     INFO(compared.err);

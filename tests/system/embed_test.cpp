@@ -46,8 +46,8 @@ void check_against_transformers(const fs::path& model, const fs::path& hf, const
         REQUIRE(done.exit_code == 0);
         files += " " + (folder / name).string();
     }
-    const CommandResult compared = run_command("env OMP_NUM_THREADS=1 " PYTHON " tests/system/hf_embeddings.py " + hf.string() +
-                                               " " + text.string() + files);
+    const CommandResult compared = run_command("env OMP_NUM_THREADS=1 " WARM_PYTHON " tests/system/hf_embeddings.py " +
+                                               hf.string() + " " + text.string() + files);
     if (lacks_package(compared)) SKIP_TEST(skip::no_oracle, "no Python with torch, transformers and h5py");
     INFO(compared.err);
     REQUIRE(compared.exit_code == 0);
@@ -91,7 +91,7 @@ TEST_CASE("the vectors of models that transformers saved are transformers'") {
     for (const char* made : {"mean.npy", "cls.h5"}) fs::remove(folder / made);
     const fs::path random = folder / "random", vocabulary = shared_data() / "vocab/bert-uncased-vocab.txt";
     const CommandResult saved =
-        run_command(PYTHON
+        run_command(WARM_PYTHON
                     " -c 'import sys, torch; from transformers import BertConfig, BertModel; torch.manual_seed(1); "
                     "BertModel(BertConfig(vocab_size=30522, hidden_size=384, num_hidden_layers=6, num_attention_heads=12, "
                     "intermediate_size=1536)).save_pretrained(sys.argv[1])' " +

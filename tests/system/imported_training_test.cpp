@@ -19,7 +19,7 @@ TEST_CASE("ten steps from a model of each family have PyTorch's losses, with the
     constexpr int steps = 10;
     fs::create_directory(folder / "shards");
     const auto python = [](const std::string& arguments) {  // once for all families, because it takes seconds to start
-        return run_command("OMP_NUM_THREADS=1 " PYTHON " tests/system/imported_training.py " + arguments);
+        return run_command("OMP_NUM_THREADS=1 " WARM_PYTHON " tests/system/imported_training.py " + arguments);
     };
     std::string models, models_and_runs;
     for (const std::string& family : families) {

@@ -54,9 +54,9 @@ void check_every_way(const fs::path& run, const std::string& step) {
     CHECK(first_difference(second_run(checkpoint / "model.pt"), expected) == "");
     CHECK(loss_difference(second_run(checkpoint, "--local-ranks 2 --set batch.global_batch_size=8"), expected) < 1e-5);
     const TemporaryFolder folder;
-    const CommandResult python =
-        run_command(PYTHON " -c \"import sys, torch; torch.save(torch.load(sys.argv[1], weights_only=True), sys.argv[2])\" " +
-                    (checkpoint / "model.pt").string() + " " + (folder / "trip.bin").string());
+    const CommandResult python = run_command(
+        WARM_PYTHON " -c \"import sys, torch; torch.save(torch.load(sys.argv[1], weights_only=True), sys.argv[2])\" " +
+        (checkpoint / "model.pt").string() + " " + (folder / "trip.bin").string());
     REQUIRE(python.err == "");
     CHECK(first_difference(second_run(folder / "trip.bin"), expected) == "");
     const double trained = json::parse(expected.front()).at("loss").get<double>();
@@ -126,7 +126,7 @@ TEST_CASE("a randomly initialized Hugging Face model has the same training losse
     const TemporaryFolder folder;
     if (!make_one_batch(folder / "shards")) SKIP_TEST(skip::no_oracle, "no Python with h5py");
     fs::create_directory(folder / "oracle");
-    const CommandResult saved = run_command(PYTHON " - " + folder.path().string() + R"( <<'END'
+    const CommandResult saved = run_command(WARM_PYTHON " - " + folder.path().string() + R"( <<'END'
 import sys
 import torch
 from transformers import BertConfig, BertForPreTraining
@@ -148,7 +148,7 @@ END)");
     REQUIRE(trained.exit_code == 0);
     fs::copy_file(folder / "run/settings.json", folder / "oracle/settings.json");
     const CommandResult oracle =
-        run_command("OMP_NUM_THREADS=1 " PYTHON " tests/system/torch_training.py " + (folder / "oracle").string() + " " +
+        run_command("OMP_NUM_THREADS=1 " WARM_PYTHON " tests/system/torch_training.py " + (folder / "oracle").string() + " " +
                     (folder / "shards/part_training_0000.h5").string() + " 6");
     INFO(oracle.err);
     REQUIRE(oracle.exit_code == 0);
@@ -165,7 +165,7 @@ TEST_CASE("a run from a RoBERTa has the losses of a run from its export, which i
     const TemporaryFolder folder;
     const fs::path roberta = folder / "roberta", bert = folder / "bert";
     const CommandResult saved = run_command(
-        PYTHON
+        WARM_PYTHON
         " -c 'import sys, torch; from transformers import RobertaConfig, RobertaForMaskedLM; torch.manual_seed(3); "
         "RobertaForMaskedLM(RobertaConfig(vocab_size=800, hidden_size=64, num_hidden_layers=2, num_attention_heads=2, "
         "intermediate_size=256, max_position_embeddings=66, type_vocab_size=1)).save_pretrained(sys.argv[1])' " +
@@ -221,7 +221,7 @@ TEST_CASE("weights without a tokenizer are taken with a warning of both sizes, a
     CHECK(missing_words(taken.err, {"alone.pt: has no tokenizer beside it, and rows for 800 tokens", "of the shards has",
                                     "could not be compared"}) == "");
     const CommandResult python =
-        run_command(PYTHON
+        run_command(WARM_PYTHON
                     " -c \"import sys, torch; torch.save({name: value[:700].clone() if value.shape[0] == 800 else value "
                     "for name, value in torch.load(sys.argv[1], weights_only=True).items()}, sys.argv[2])\" " +
                     model.string() + " " + few.string());

@@ -11,7 +11,7 @@ namespace {
 void sweep(const std::string& script, int step) {
     NEEDS_TRAIN();
     const TemporaryFolder folder;
-    const CommandResult swept = run_command("env OMP_NUM_THREADS=1 " PYTHON " tests/system/" + script + " " + train_program +
+    const CommandResult swept = run_command("env OMP_NUM_THREADS=1 " WARM_PYTHON " tests/system/" + script + " " + train_program +
                                             " " + folder.path().string() + " " + std::to_string(step));
     if (lacks_package(swept)) SKIP_TEST(skip::no_oracle, "no Python with transformers and sentence-transformers");
     INFO(swept.out << swept.err);

@@ -112,8 +112,8 @@ TEST_CASE("an exported ModernBERT is loaded strictly by transformers and sentenc
     REQUIRE(run_command(train_program + " embed " + hf + " " + text + " --output " + (folder / "hf.npy").string()).exit_code ==
             0);
     CHECK((read_text(folder / "hf.npy") == read_text(folder / "run.npy")));
-    const CommandResult compared = run_command("env OMP_NUM_THREADS=1 " PYTHON " tests/system/modernbert_embeddings.py " + hf +
-                                               " " + text + " " + (folder / "run.npy").string());
+    const CommandResult compared = run_command("env OMP_NUM_THREADS=1 " WARM_PYTHON " tests/system/modernbert_embeddings.py " +
+                                               hf + " " + text + " " + (folder / "run.npy").string());
     if (lacks_package(compared)) SKIP_TEST(skip::no_oracle, "no Python with transformers and sentence-transformers");
     INFO(compared.err);
     REQUIRE(compared.exit_code == 0);

@@ -13,14 +13,14 @@ namespace fs = std::filesystem;
 
 namespace {
 
-bool has_python_torch() { return run_command(PYTHON " -c 'import torch'").exit_code == 0; }
+bool has_python_torch() { return run_command(WARM_PYTHON " -c 'import torch'").exit_code == 0; }
 
 /// Trains three steps, puts a weight that makes every loss infinite or NaN into the checkpoint, and resumes.
 CommandResult go_on_with(const std::string& value, const fs::path& config, const fs::path& run) {
     const CommandResult begun = train(config, run, "--set schedule.total_steps=3");
     check(begun.exit_code == 0, begun.err);
-    const CommandResult spoilt =
-        run_command(concat(PYTHON, " tests/system/spoil_weights.py ", (run / "checkpoints/step_00000003").string(), " ", value));
+    const CommandResult spoilt = run_command(
+        concat(WARM_PYTHON, " tests/system/spoil_weights.py ", (run / "checkpoints/step_00000003").string(), " ", value));
     check(spoilt.exit_code == 0, spoilt.err);
     return train(config, run, "--local-ranks 2 --set batch.global_batch_size=8 --set training.max_skipped_updates=5");
 }
@@ -100,7 +100,7 @@ TEST_CASE("the first update after a skipped one is as large as the first of a ru
     REQUIRE(train(config, folder / "undisturbed").exit_code == 0);
     REQUIRE(train(config, run, "--set schedule.total_steps=1 --set optimizer.learning_rate=1e-38").exit_code == 0);
     const CommandResult skipped =
-        run_command(concat(PYTHON, " tests/system/skip_updates.py ", (run / "checkpoints/step_00000001").string()));
+        run_command(concat(WARM_PYTHON, " tests/system/skip_updates.py ", (run / "checkpoints/step_00000001").string()));
     REQUIRE(skipped.err == "");
     const CommandResult resumed = train(config, run, "--set schedule.total_steps=4");
     INFO(resumed.err);

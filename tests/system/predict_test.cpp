@@ -45,7 +45,7 @@ TEST_CASE("200 sentences get the guesses of transformers' fill-mask pipeline") {
     REQUIRE(run_command(train_program + " export " + finished_run().run.string() + " --format hf --output " +
                         (folder / "hf").string())
                 .exit_code == 0);
-    const CommandResult compared = run_command("env OMP_NUM_THREADS=1 " PYTHON " tests/system/hf_fill_mask.py " +
+    const CommandResult compared = run_command("env OMP_NUM_THREADS=1 " WARM_PYTHON " tests/system/hf_fill_mask.py " +
                                                (folder / "hf").string() + " " + (folder / "predicted").string());
     if (lacks_package(compared)) SKIP_TEST(skip::no_oracle, "no Python with torch and transformers");
     INFO(compared.err);
@@ -103,11 +103,11 @@ TEST_CASE("predict warns of words that the model reads as [UNK]") {
 
 TEST_CASE("predict and evaluate end with exit 6 where the model gives no finite numbers") {
     NEEDS_TRAIN();
-    if (run_command(PYTHON " -c 'import torch'").exit_code != 0) SKIP_TEST(skip::no_oracle, "no Python with torch");
+    if (run_command(WARM_PYTHON " -c 'import torch'").exit_code != 0) SKIP_TEST(skip::no_oracle, "no Python with torch");
     const TemporaryFolder folder;
     copy_finished_run(folder / "run");
     const std::string step = (folder / "run/checkpoints/step_00000018").string();
-    REQUIRE(run_command(PYTHON " tests/system/spoil_weights.py " + step + " 3e38").exit_code == 0);
+    REQUIRE(run_command(WARM_PYTHON " tests/system/spoil_weights.py " + step + " 3e38").exit_code == 0);
     const std::vector<std::string> commands{"predict " + step + " 'The [MASK] waits.'",
                                             "predict --json " + step + " 'The [MASK] waits.'",
                                             "evaluate " + step + " --shards " + sample_data().shards.string()};

@@ -38,7 +38,7 @@ TEST_CASE("a probe has scikit-learn's accuracy, macro-F1 and strengths on the sa
     REQUIRE(run_command("cut -f 2- " + (folder / "task.tsv").string() + " | env OMP_NUM_THREADS=1 " + train_program + " embed " +
                         finished_run().run.string() + " - --output " + vectors)
                 .exit_code == 0);
-    const CommandResult theirs = run_command("env OMP_NUM_THREADS=1 " PYTHON " tests/system/sklearn_probe.py " +
+    const CommandResult theirs = run_command("env OMP_NUM_THREADS=1 " WARM_PYTHON " tests/system/sklearn_probe.py " +
                                              (folder / "task.tsv").string() + " " + vectors);
     if (lacks_package(theirs)) SKIP_TEST(skip::no_oracle, "no Python with scikit-learn");
     INFO(theirs.err);

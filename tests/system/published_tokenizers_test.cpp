@@ -55,7 +55,8 @@ TEST_CASE("tokenizers of models of DNA, proteins and Llama make shards, train an
         successful("echo 'A" + std::string(mask) + "' | " + train_program + " predict " + run + " --json");
         successful(train_program + " export " + run + " --format hf --output " + hf);
         const std::string theirs = folder / "theirs";
-        const CommandResult loaded = run_command(PYTHON " tests/system/hf_tokenizer_ids.py " + hf + " " + text + " " + theirs);
+        const CommandResult loaded =
+            run_command(WARM_PYTHON " tests/system/hf_tokenizer_ids.py " + hf + " " + text + " " + theirs);
         if (lacks_package(loaded)) SKIP_TEST(skip::no_oracle, "no Python with torch and transformers");
         INFO(loaded.err);
         REQUIRE(loaded.exit_code == 0);

@@ -35,7 +35,7 @@ json loaded_export(const fs::path& run, const std::string& options, const fs::pa
                 .exit_code == 0);
     REQUIRE(one_thread_run("embed " + exported + " " + text + " --output " + (folder / "exported.npy").string()).exit_code == 0);
     CHECK((read_text(folder / "exported.npy") == read_text(folder / "run.npy")));
-    const CommandResult loaded = run_command("env OMP_NUM_THREADS=1 " PYTHON " tests/system/sentence_folder.py " + exported +
+    const CommandResult loaded = run_command("env OMP_NUM_THREADS=1 " WARM_PYTHON " tests/system/sentence_folder.py " + exported +
                                              " " + text + " " + (folder / "run.npy").string());
     if (lacks_package(loaded)) return nullptr;
     INFO(loaded.err);

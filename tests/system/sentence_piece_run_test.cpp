@@ -78,7 +78,7 @@ TEST_CASE("a run on a SentencePiece model carries it, and transformers loads the
     CHECK(read_text(folder / "ours.npy") == read_text(folder / "hf.npy"));
 
     const CommandResult loaded =
-        successful(PYTHON " tests/system/hf_tokenizer_ids.py " + hf + " " + text + " " + (folder / "theirs").string());
+        successful(WARM_PYTHON " tests/system/hf_tokenizer_ids.py " + hf + " " + text + " " + (folder / "theirs").string());
     CHECK(json::parse(loaded.out) == json{{"class", "BertForMaskedLM"},
                                           {"pad_token_id", 0},
                                           {"mask_token_id", 4},
@@ -88,8 +88,8 @@ TEST_CASE("a run on a SentencePiece model carries it, and transformers loads the
     std::string ids;
     for (std::string line; std::getline(lines, line);) ids += "2 " + line + (line.empty() ? "3\n" : " 3\n");
     CHECK(read_text(folder / "theirs") == ids);
-    const CommandResult compared =
-        successful("env OMP_NUM_THREADS=1 " PYTHON " tests/system/hf_fill_mask.py " + hf + " " + (folder / "predicted").string());
+    const CommandResult compared = successful("env OMP_NUM_THREADS=1 " WARM_PYTHON " tests/system/hf_fill_mask.py " + hf + " " +
+                                              (folder / "predicted").string());
     CHECK(json::parse(compared.out).at("masks") == 4);
     CHECK(json::parse(compared.out).at("largest_difference").get<double>() < 1e-5);
 }

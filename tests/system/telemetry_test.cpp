@@ -168,8 +168,9 @@ TEST_CASE("an event about a step names at most 20 of its rows, and their number"
     const TemporaryFolder folder;
     const fs::path config = write_experiment(folder, {{"batch", {{"micro_batch_size", 16}}}}), run = folder / "run";
     REQUIRE(train(config, run, "--set schedule.total_steps=3").exit_code == 0);
-    REQUIRE(run_command(concat(PYTHON, " tests/system/spoil_weights.py ", (run / "checkpoints/step_00000003").string(), " 3e38"))
-                .exit_code == 0);
+    REQUIRE(
+        run_command(concat(WARM_PYTHON, " tests/system/spoil_weights.py ", (run / "checkpoints/step_00000003").string(), " 3e38"))
+            .exit_code == 0);
     CHECK(train(config, run, "--set training.max_skipped_updates=2").exit_code == 6);
     std::size_t events = 0;
     for (const std::string& line : lines_so_far(run / "events.jsonl")) {

@@ -55,7 +55,7 @@ TEST_CASE("a run on a byte-level BPE carries it, and transformers loads the expo
     successful("cat " + texts + " | " + train_program + " embed " + hf + " - --output " + (folder / "hf.npy").string());
     CHECK(read_text(folder / "ours.npy") == read_text(folder / "hf.npy"));
 
-    const CommandResult loaded = run_command(PYTHON " tests/system/hf_tokenizer_ids.py " + hf + " " +
+    const CommandResult loaded = run_command(WARM_PYTHON " tests/system/hf_tokenizer_ids.py " + hf + " " +
                                              sample_data().text.string() + " " + (folder / "theirs").string());
     if (lacks_package(loaded)) SKIP_TEST(skip::no_oracle, "no Python with torch and transformers");
     INFO(loaded.err);
@@ -66,7 +66,7 @@ TEST_CASE("a run on a byte-level BPE carries it, and transformers loads the expo
                                           {"config_pad_token_id", 0},
                                           {"largest_length", 64}});
     CHECK(read_text(folder / "theirs") == ids_of_lines(folder / "hf/tokenizer.json", sample_data().text));
-    const CommandResult compared = run_command("env OMP_NUM_THREADS=1 " PYTHON " tests/system/hf_fill_mask.py " + hf + " " +
+    const CommandResult compared = run_command("env OMP_NUM_THREADS=1 " WARM_PYTHON " tests/system/hf_fill_mask.py " + hf + " " +
                                                (folder / "predicted").string());
     INFO(compared.err);
     REQUIRE(compared.exit_code == 0);

@@ -62,7 +62,7 @@ TEST_CASE("a hundred AdamW steps have the losses and gradient norms of a plain P
         // The learning rate of a linear schedule's last step is 0, so a run of one step saves the initial weights.
         REQUIRE(train(config, folder / "start", "--set schedule.total_steps=1").exit_code == 0);
         const CommandResult oracle =
-            run_command("OMP_NUM_THREADS=1 " PYTHON " tests/system/torch_training.py " +
+            run_command("OMP_NUM_THREADS=1 " WARM_PYTHON " tests/system/torch_training.py " +
                         (folder / "start/checkpoints/step_00000001").string() + " " + shard.string() + " 100");
         if (!oracle_ran(oracle)) SKIP_TEST(skip::no_oracle, "no Python with torch, transformers and h5py");
         compare_steps(numbers_of(folder / "run"), oracle.out);
@@ -72,8 +72,8 @@ TEST_CASE("a hundred AdamW steps have the losses and gradient norms of a plain P
 TEST_CASE("a checkpoint loads strictly into Hugging Face's model, which has our held-out losses") {
     NEEDS_TRAIN();
     const fs::path checkpoint = finished_run().run / "checkpoints/step_00000020", shards = sample_data().shards;
-    const CommandResult oracle = run_command("OMP_NUM_THREADS=1 " PYTHON " tests/system/hf_evaluation.py " + checkpoint.string() +
-                                             " " + (shards / "sample_test_0000.h5").string());
+    const CommandResult oracle = run_command("OMP_NUM_THREADS=1 " WARM_PYTHON " tests/system/hf_evaluation.py " +
+                                             checkpoint.string() + " " + (shards / "sample_test_0000.h5").string());
     if (!oracle_ran(oracle)) SKIP_TEST(skip::no_oracle, "no Python with torch, transformers and h5py");
     const CommandResult evaluated = run_command("OMP_NUM_THREADS=1 " + train_program + " evaluate " + checkpoint.string() +
                                                 " --shards " + shards.string() + " --json");

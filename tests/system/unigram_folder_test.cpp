@@ -23,7 +23,7 @@ namespace {
 const fs::path& folders() {
     static const fs::path made = made_once("unigram_folders", [](const fs::path& folder) {
         const CommandResult result =
-            run_command("env OMP_NUM_THREADS=1 " PYTHON " tests/system/unigram_folders.py make '" + folder.string() + "'");
+            run_command("env OMP_NUM_THREADS=1 " WARM_PYTHON " tests/system/unigram_folders.py make '" + folder.string() + "'");
         constexpr int package_missing = 77;
         if (result.exit_code != 0 && result.exit_code != package_missing) FAIL("unigram_folders.py: " << result.err);
     });

@@ -13,7 +13,7 @@ using nlohmann::json;
 namespace {
 
 CommandResult python(const std::string& arguments) {
-    return run_command("env OMP_NUM_THREADS=1 " PYTHON " tests/system/unigram_folders.py " + arguments);
+    return run_command("env OMP_NUM_THREADS=1 " WARM_PYTHON " tests/system/unigram_folders.py " + arguments);
 }
 
 }  // namespace
