@@ -47,7 +47,9 @@ if(BERTPRETRAIN_GPU AND LIBTORCH_CUDA_LIBRARY AND LIBTORCH_C10_CUDA_LIBRARY AND 
     target_link_options(bertpretrain_cuda_kernels PRIVATE -Wl,--no-undefined)
   endif()
   file(GLOB bindings CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/lib/kernels/cuda/*.cpp" "${CMAKE_SOURCE_DIR}/lib/kernels/cuda/module/*.cpp")
+  group_for_unity(cuda ${bindings})
   add_library(bertpretrain_cuda MODULE ${bindings})
+  compile_in_groups(bertpretrain_cuda)
   target_include_directories(bertpretrain_cuda PRIVATE "${CMAKE_SOURCE_DIR}/lib")
   target_include_directories(bertpretrain_cuda SYSTEM PRIVATE ${LIBTORCH_CUDA_INCLUDES})
   target_link_libraries(bertpretrain_cuda PRIVATE bertpretrain_cuda_kernels Libtorch::torch "${LIBTORCH_CUDA_LIBRARY}"
