@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # What takes long, after scripts/test.sh: kernels for all GPUs, the benchmarks' programs, clang-tidy over all of lib/, the sanitizers,
 # every command of the documentation, first light on the CPU, the portable archive in bare systems.
-#   scripts/check.sh          about an hour on two cores
+#   scripts/check.sh          some hours on two cores
 #   scripts/check.sh --long   also the long tests, unit tests beside busy processes, fuzzing, and the wheel; a test that passed for this
 #                             very commit, or program, is not run again
 set -euo pipefail

@@ -19,7 +19,7 @@ from script_world import CASES, DASH, NAME, PROJECT, World, case, expect, expect
 # Scripts that are run with --help alone, and why.
 EXCEPTIONS = {
     "build.sh": "it takes names of build targets",
-    "check.sh": "it takes no name; it runs the other checks for an hour",
+    "check.sh": "it takes no name; it runs the other checks for hours",
     "check_docs.py": "it takes names of this project's pages",
     "check_image.sh": "it takes no name; it needs root and debootstrap",
     "check_package.sh": "it takes no name; package_test.cpp runs it",
