@@ -67,16 +67,16 @@ function(unite_tests target group)
   compile_in_groups(${target})
 endfunction()
 
-# add_sources(TARGET FOLDER... [DECIDES FOLDER...]): a static library of all .cpp files of these folders of lib/. Those after DECIDES read
-# settings, watch and report, and leave what takes time to others: as TARGET_o1 they are compiled with few optimizations, which saves a
-# third of their compile time. What is set for TARGET is set for TARGET_o1, too.
+# add_sources(TARGET FOLDER... [FEW_OPTIMIZATIONS FOLDER...]): a static library of all .cpp files of these folders of lib/. The files after
+# FEW_OPTIMIZATIONS, which read settings, watch and report, are the target TARGET_o1: -O1 saves a third of their compile time. Include
+# folders, definitions and libraries are set for each of the two targets.
 function(add_sources target)
-  cmake_parse_arguments(PARSE_ARGV 1 FOLDERS "" "" DECIDES)
+  cmake_parse_arguments(PARSE_ARGV 1 ARG "" "" FEW_OPTIMIZATIONS)
   add_library(${target}_o1 OBJECT)
   add_library(${target} STATIC $<TARGET_OBJECTS:${target}_o1>)
   target_compile_options(${target}_o1 PRIVATE $<$<CONFIG:Release>:-O1>)
-  add_folders(${target} ${FOLDERS_UNPARSED_ARGUMENTS})
-  add_folders(${target}_o1 ${FOLDERS_DECIDES})
+  add_folders(${target} ${ARG_UNPARSED_ARGUMENTS})
+  add_folders(${target}_o1 ${ARG_FEW_OPTIMIZATIONS})
 endfunction()
 
 function(add_folders target)
