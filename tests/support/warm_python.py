@@ -4,8 +4,9 @@ Usage: warm_python.py PROGRAM.py|-|-c CODE ARGUMENTS...
 
 Importing them takes up to ten seconds of processor time, and some seventy tests ask them. Under ctest (BERTPRETRAIN_TEST_SCRATCH) the
 first call starts a server in that folder, which imports them once and forks for each call: the copy gets the caller's arguments,
-folder, environment and open files, and ends with the caller. The server ends when ctest removes the folder, at the latest two minutes
-after the last call. Elsewhere, and for what must be set before an import (INHERITED), the interpreter itself runs the program.
+folder, environment and standard files, computes with one thread, and ends with the caller. The server ends when ctest removes the
+folder, at the latest two minutes after the last call. The interpreter itself runs the program outside of ctest, where a variable is set
+that imports read (READ_BY_IMPORTS), and where the server does not answer.
 """
 
 import fcntl
@@ -18,8 +19,8 @@ import sys
 import threading
 from pathlib import Path
 
-# Imports read these; a caller with one of them needs an interpreter of its own.
-INHERITED = ("PYTHONPATH", "LD_PRELOAD", "ATEN_CPU_CAPABILITY", "ONEDNN_MAX_CPU_ISA", "MKL_ENABLE_INSTRUCTIONS")
+# Environment variables of callers that need an interpreter of their own.
+READ_BY_IMPORTS = ("PYTHONPATH", "LD_PRELOAD", "ATEN_CPU_CAPABILITY", "ONEDNN_MAX_CPU_ISA", "MKL_ENABLE_INSTRUCTIONS")
 MODULES = ("torch", "h5py", "safetensors.torch", "sentencepiece", "transformers", "transformers.models.auto.modeling_auto",
            "transformers.models.auto.tokenization_auto", "transformers.models.bert.modeling_bert",
            "transformers.models.modernbert.modeling_modernbert", "transformers.models.roberta.modeling_roberta",
@@ -61,6 +62,7 @@ def answer(connection):
     message, files, _, _ = socket.recv_fds(connection, 1 << 20, 3)
     while not message.endswith(b"\n"):
         message += connection.recv(1 << 20)
+    connection.sendall(b"s")  # from here on the program runs here or nowhere
     request = json.loads(message)
     for number, file in enumerate(files):
         os.dup2(file, number)
@@ -128,11 +130,12 @@ def start_server(address):
         if os.fork() != 0:
             return
     os.setsid()
+    os.chdir("/")  # it would keep the caller's folder busy
     null = os.open(os.devnull, os.O_RDWR)
     for number in range(3):
         os.dup2(null, number)
     os.closerange(3, listener.fileno())
-    environment = {name: value for name, value in os.environ.items() if name not in INHERITED}
+    environment = {name: value for name, value in os.environ.items() if name not in READ_BY_IMPORTS}
     environment.update(OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1", HF_HUB_OFFLINE="1")
     os.set_inheritable(listener.fileno(), True)
     os.execve(sys.executable, [sys.executable, __file__, "--serve", str(listener.fileno()), address], environment)
@@ -148,7 +151,7 @@ def connect(address):
 
 
 def call(address, program, arguments):
-    """Returns the exit code of the program, run by the server; None where there is no server."""
+    """Returns the exit code of the program, run by the server; None where no server has started it."""
     connection = connect(address)
     if connection is None:
         start_server(address)
@@ -157,7 +160,12 @@ def call(address, program, arguments):
         return None
     request = {"program": program, "arguments": arguments, "folder": os.getcwd(), "environment": dict(os.environ)}
     message = json.dumps(request).encode() + b"\n"
-    connection.sendall(message[socket.send_fds(connection, [message], [0, 1, 2]):])
+    try:
+        connection.sendall(message[socket.send_fds(connection, [message], [0, 1, 2]):])
+        if not connection.recv(1):
+            return None
+    except OSError:
+        return None
     code = connection.recv(1)
     return code[0] if code else 128 + signal.SIGABRT  # a signal ended the copy
 
@@ -171,7 +179,7 @@ if __name__ == "__main__":
     scratch = os.environ.get("BERTPRETRAIN_TEST_SCRATCH", "")
     address = os.path.join(scratch, "warm_python")
     code = None
-    if scratch and len(address) <= LONGEST_ADDRESS and not any(name in os.environ for name in INHERITED):
+    if scratch and len(address) <= LONGEST_ADDRESS and not any(name in os.environ for name in READ_BY_IMPORTS):
         Path(scratch).mkdir(parents=True, exist_ok=True)
         code = call(address, sys.argv[1], sys.argv[2:])
     if code is None:

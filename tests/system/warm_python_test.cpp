@@ -1,4 +1,5 @@
-// tests/support/warm_python.py, which oracles run in: what a program sees there is what it sees in an interpreter of its own.
+// tests/support/warm_python.py, which runs oracles: a program sees there what it sees in an interpreter of its own. Outside of
+// ctest both are interpreters of their own.
 #include <string>
 
 #include "support/catch.h"
@@ -51,4 +52,17 @@ TEST_CASE("a program in a warm Python ends with its caller") {
                                              "for i in $(seq 600); do kill -0 $(cat " +
                                              number + ") || exit 0; sleep 0.1; done; exit 1");
     CHECK(result.exit_code == 0);
+}
+
+TEST_CASE("where the server of warm Pythons ends without starting a program, the interpreter itself runs it") {
+    const TemporaryFolder folder;
+    const std::string address = (folder / "warm_python").string();
+    const CommandResult result =
+        run_command(PYTHON
+                    " -c 'import socket, sys\nserver = socket.socket(socket.AF_UNIX)\nserver.bind(sys.argv[1])\n"
+                    "server.listen()\nserver.accept()[0].close()' " +
+                    address + " & while [ ! -S " + address + " ]; do sleep 0.1; done; sleep 0.5\n" +
+                    "BERTPRETRAIN_TEST_SCRATCH=" + folder.path().string() + " " WARM_PYTHON " -c 'print(7)'");
+    CHECK(result.exit_code == 0);
+    CHECK(result.out == "7\n");
 }
