@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# What takes long, after scripts/test.sh: kernels for all GPUs, the benchmarks' programs, clang-tidy over all of lib/, the sanitizers,
-# every command of the documentation, first light on the CPU, the portable archive in bare systems.
+# What takes long, after `scripts/test.sh all`: the data tools under sanitizers, every command of the documentation, first light on the
+# CPU, the portable archive in bare systems.
 #   scripts/check.sh          some hours on two cores
 #   scripts/check.sh --long   also the long tests, unit tests beside busy processes, fuzzing, and the wheel; a test that passed for this
 #                             very commit, or program, is not run again
@@ -9,17 +9,9 @@ case ${1-} in -h | --help) sed -n '2,/^[^#]/s/^# //p' "$0"; exit ;; esac
 cd "$(dirname "$0")/.."
 say() { echo "check: $*"; }
 
-scripts/test.sh
+scripts/test.sh all
 
-say "kernels for all GPUs, and the benchmarks' programs"
-scripts/build.sh release all benchmarks
-
-say "clang-tidy over all of lib/"
-scripts/lint.sh --tidy
-
-say "the half without torch under sanitizers: thread, and address with undefined behaviour; the data tools, too, under the latter"
-scripts/sanitize.sh tsan
-scripts/sanitize.sh asan
+say "the data tools under the address and undefined-behaviour sanitizers"
 scripts/sanitize.sh asan data_tools
 
 # run_long KIND: the long tests of a build, those that have not passed for this commit.

@@ -18,7 +18,7 @@ changed_folders() {
   } | xargs -r -n 1 dirname | sort -u
 }
 
-if [[ ${1:-} == --tidy* ]]; then
+if [[ ${1:-} == --tidy || ${1:-} == --tidy-changed ]]; then
   # A folder whose commands are for clang: one translation unit per folder of lib/, so that headers are read once per folder, and
   # no OpenMP, whose header the wheel of clang-tidy lacks.
   cmake -S . -B build/tidy -G Ninja -DCMAKE_BUILD_TYPE=Release -DBERTPRETRAIN_UNITY=ON -DBERTPRETRAIN_UNITY_SIZE=1000 \

@@ -4,14 +4,16 @@
 #                          folders that were changed last, and the unit tests of the half without torch under sanitizers. CUDA kernels are
 #                          compiled for one GPU. It goes on after a failure, so that one run shows all. It ends with the list of skipped
 #                          tests, and fails on one that is not expected on this kind of machine.
+#   scripts/test.sh all    also the benchmarks' programs, CUDA kernels for all GPUs, clang-tidy over all of lib/, and the sanitizers however
+#                          long the rest has taken
 #   scripts/test.sh fast   while you work: formatting, shell scripts, and the unit tests
-# Both end with the time of each phase. scripts/check.sh adds what takes longer.
+# All end with the time of each phase. scripts/check.sh adds what takes longer.
 set -euo pipefail
 case ${1-} in -h | --help) sed -n '2,/^[^#]/s/^# //p' "$0"; exit ;; esac
 cd "$(dirname "$0")/.."
 case "${1:-}" in
-  "" | fast) ;;
-  *) echo "test: unknown argument '$1'; usage: scripts/test.sh [fast]" >&2; exit 2 ;;
+  "" | all | fast) ;;
+  *) echo "test: unknown argument '$1'; usage: scripts/test.sh [all|fast]" >&2; exit 2 ;;
 esac
 
 status=0 table=""
@@ -23,10 +25,11 @@ phase() {
   "$@" || { result=FAILED; status=1; }
   table+=$(printf '%6d s  %-7s  %s' $((SECONDS - begin)) "$result" "$name")$'\n'
 }
-# A phase that is left out, and listed as such, where the ones before took an hour: on such a machine a sanitizer's build takes ten
-# minutes, and CI ends the script after ninety. scripts/check.sh runs these phases wherever it runs.
+# A phase that is listed as left out where the ones before have taken an hour: on such a machine a sanitizer's build and tests take eleven
+# minutes, and CI ends the script after ninety.
+what=${1:-}
 phase_in_time() {
-  if ((SECONDS < 3600)); then phase "$@"; else table+=$(printf '%6s    %-7s  %s' - "NO TIME" "$1")$'\n'; fi
+  if [[ $what == all ]] || ((SECONDS < 3600)); then phase "$@"; else table+=$(printf '%6s    %-7s  %s' - "NO TIME" "$1")$'\n'; fi
 }
 # A phase without which the others mean nothing.
 needed_phase() { phase "$@"; ((status == 0)) || finish; }
@@ -46,15 +49,15 @@ if [[ ${1:-} == fast ]]; then
   finish
 fi
 
-# Kernels for one GPU, unless there is one, which may be another: each further one takes as long again.
-devices=90
-if compgen -G '/dev/nvidia[0-9]*' >/dev/null; then devices=all; fi
+targets=(all) devices=90 tidy=--tidy-changed
+if [[ $what == all ]]; then targets+=(benchmarks) devices=all tidy=--tidy; fi
+if compgen -G '/dev/nvidia[0-9]*' >/dev/null; then devices=all; fi  # this GPU may be another
 options="-DBERTPRETRAIN_CUDA_DEVICES=$devices ${BERTPRETRAIN_CMAKE_OPTIONS:-}"
-needed_phase "build" env BERTPRETRAIN_CMAKE_OPTIONS="$options" scripts/build.sh release all
+needed_phase "build" env BERTPRETRAIN_CMAKE_OPTIONS="$options" scripts/build.sh release "${targets[@]}"
 export BERTPRETRAIN_SKIPS=$PWD/build/skips.txt
 rm -f "$BERTPRETRAIN_SKIPS"
 phase "all tests" run_ctest --label-exclude '^long$'
-phase "clang-tidy over the changed folders" scripts/lint.sh --tidy-changed
+phase "clang-tidy" scripts/lint.sh "$tidy"
 # Their skips are listed already.
 phase_in_time "unit tests of the half without torch, asan" env -u BERTPRETRAIN_SKIPS scripts/sanitize.sh asan
 phase_in_time "unit tests of the half without torch, tsan" env -u BERTPRETRAIN_SKIPS scripts/sanitize.sh tsan
